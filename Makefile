@@ -121,7 +121,7 @@ paper: build roms
 bench bench-full: build
 	@bench/setup.sh "$(PYTHON)"
 	@mkdir -p $(BUILD)/bench
-	@$(CC) -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -shared -fPIC -o $(BUILD)/bench/loop.so bench/loop.c -L$(BUILD) \
+	@$(CC) -std=c11 -O2 -Wall -Wextra $(if $(STRICT),-Werror) -Iinclude -shared -fPIC -o $(BUILD)/bench/loop.so bench/loop.c -L$(BUILD) \
 	  -ldiffvcs '-Wl,-rpath,$$ORIGIN/..'
 	@$(PYTHON) bench/bench.py --build $(BUILD) $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS)
 
@@ -130,7 +130,7 @@ bench-grad: build
 	@bench/setup.sh "$(PYTHON)"
 	@mkdir -p $(BUILD)/bench
 	@for output in "grad.so -shared" grad; do \
-	  $(CC) -std=c11 -O2 -Wall -Wextra -Werror -fPIC -Iinclude -Isrc -o $(BUILD)/bench/$$output bench/grad.c \
+	  $(CC) -std=c11 -O2 -Wall -Wextra $(if $(STRICT),-Werror) -fPIC -Iinclude -Isrc -o $(BUILD)/bench/$$output bench/grad.c \
 	    $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm || exit 1; \
 	done
 	@$(PYTHON) bench/grad.py --build $(BUILD) $(BENCH_FLAGS)
@@ -185,7 +185,7 @@ test-cuda: cuda roms
 
 bench-cuda: cuda roms
 	@mkdir -p $(BUILD)/bench
-	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Werror -Iinclude -Isrc -o $(BUILD)/bench/cuda bench/cuda.c \
+	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra $(if $(STRICT),-Werror) -Iinclude -Isrc -o $(BUILD)/bench/cuda bench/cuda.c \
 	  $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm
 	@$(ON_GPU) $(BUILD)/bench/cuda "$(ROMS)" $(BENCH_FLAGS)
 

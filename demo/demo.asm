@@ -45,9 +45,9 @@
 ;        lda (pointer),y        ->  shape[y - Y], or one of the zeros
 ;
 ; so the height of an object lives in a pointer and the kernel is a straight line of
-; loads and stores: its only branch is the loop. It costs ROM, of which we have
-; plenty, and it buys time, of which nobody has any. (It is also the kindest code there
-; is to a machine that differentiates: data moves, control does not.)
+; loads and stores: its only branch is the loop. It costs ROM, which is plentiful, and
+; saves time, which a kernel lacks. (It is also the easiest code to differentiate: data
+; moves, control does not.)
 ;
 ; One ROW is two scanlines; there are 80 rows, counted down in Y from 79 (top) to 0.
 ; The playfield is reflected, and PF1 and PF2 are rewritten in the middle of each line
@@ -332,7 +332,7 @@ NextFrame SUBROUTINE
         jsr Pointers
         jsr ScorePointers
 
-        ; the players go to their places in the score, the others home
+        ; the players go to their places in the score, missiles and ball to theirs
         ldx #4
 .place  lda objX,x
         cpx #2
@@ -754,7 +754,7 @@ Collisions SUBROUTINE
         dec safeTimer
         jmp .land
 .mortal lda burstTimer
-        bne .hail               ; a bursting cloud harms nobody
+        bne .hail               ; a bursting cloud does no harm
         bit CXPPMM              ; D7: balloon and cloud
         bmi .torn
 .hail   bit CXM1P               ; D7: hail and balloon
@@ -970,7 +970,7 @@ Cloud SUBROUTINE
         bne .done
         lda p0Y
         cmp #HIDDEN
-        beq .done               ; nobody in the air
+        beq .done               ; no balloon in the air
         cmp p1Y
         beq .done
         bcc .lower

@@ -9,7 +9,7 @@ mkdir -p "$out"
 mapfile -t sources < <(find src/host -name "*.c" ! -name "batch*.c" | sort) # batches have no part in it, and need the rest
 sources+=(build/demo_image.c)
 [ -e build/demo_image.c ] || cmake -DIN=demo/demo.bin -DOUT=build/demo_image.c -P cmake/embed.cmake
-flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc)
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra ${STRICT:+-Werror} -Iinclude -Isrc)
 roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
 games=(demo)
 if [ -n "$roms" ]; then
@@ -41,7 +41,7 @@ compare() { # name, program
 # Compilers run side by side, programs one after the other: each of those uses every core itself.
 compile() { # name, compiler, optimisation
   # shellcheck disable=SC2086
-  $2 "${flags[@]}" $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"
+  $2 "${flags[@]}" $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm -ldl 2> "$out/$1.log"
 }
 
 variants=("gcc-O0 gcc -O0" "gcc-O2 gcc -O2" "gcc-O3 gcc -O3 -fno-strict-aliasing" "clang-O1 clang -O1" "clang-O3 clang -O3")

@@ -42,7 +42,7 @@ static inline vcs_cart_t *load_game_as(const char *name, vcs_profile_t profile) 
   return cart;
 }
 
-/* Loads those of the games that there are to carts[count] and behind; the others are a skip. Returns the new count. */
+/* Loads the games whose images exist to carts[count] and after it; a missing image is a skip. Returns the new count. */
 static inline int load_games(const char *const *names, size_t name_count, vcs_cart_t **carts, int count) {
   for (size_t i = 0; i < name_count; i++) {
     carts[count] = load_game_as(names[i], VCS_PROFILE_ALE);

@@ -2,7 +2,7 @@
 """Faults: what is on disk after a process was killed, or the disk, the memory or the file descriptors ran out.
 
     tests/faults.py --program build/diffvcs --saver build/tests/keep_saving --preload build/tests/libfail_at.so
-                    [--kills N] [--only WORD] [--seed N]
+                    [--kills N] [--only WORD] [--seed N] [--list]
 
 Kills. Each job runs once without a fault; its files are the reference. Then it is started and killed (SIGKILL) at random
 moments, N times, in one folder, and runs again from what it has left. After each kill a file is missing, or is as it was
@@ -149,15 +149,30 @@ def make_jobs(options, images):
             [program, "run", "demo", "--frames", "60", "--screenshot", "a.png", "--video", "a.gif", "--wav", "a.wav"],
         ),
     ]
-    if options.every_call or options.only:
-        jobs.append(Job("joystick", [program, "joystick", "demo", "--horizon", "1", "--out", "maps"]))
-        jobs.append(Job("explain", [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"]))
+    annotate = [
+        program,
+        "annotate",
+        "--seeds",
+        "1",
+        "--depths",
+        "1",
+        "--jobs",
+        "1",
+        "--out",
+        "roles",
+        "--html",
+        "pages",
+    ]
+    joystick = [program, "joystick", "demo", "--frame", "60", "--horizon", "1", "--out", "maps"]
+    explain = [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"]
+    if options.every_call or options.only or options.list:
+        jobs += [Job("annotate", [*annotate, *names]), Job("joystick", joystick), Job("explain", explain)]
     if options.paper:
         paper = [program, "paper", "--quick", "--records", str(REPOSITORY / "tests/golden"), "--out", "paper"]
         seconds = (rb"[0-9.]+ (s|ms|us|ns)\b", rb"[0-9.]+ (million|thousand)[^<\t\n]*")
         jobs.append(Job("paper, one table", [*paper, "--only", "gate"], volatile=seconds))
-        if options.every_call or options.only:
-            jobs.append(Job("paper", paper, volatile=seconds))
+        if options.every_call or options.only or options.list:
+            jobs.append(Job("paper, every table", paper, volatile=seconds))
     return jobs
 
 
@@ -358,6 +373,29 @@ def test_resources(options, scratch):
         Job("video", [program, "run", "demo", "--frames", "61", "--video", "a.gif"]),
         Job("sound", [program, "run", "demo", "--frames", "61", "--wav", "a.wav"]),
     ]
+    if (
+        options.every_call or options.only
+    ):  # directories of results: the same ones again, so that half of them is no change
+        many = {
+            "annotate": [program, "annotate", "demo", "--seeds", "1", "--depths", "1", "--fresh", "--out", "roles"],
+            "joystick": [program, "joystick", "demo", "--frame", "60", "--horizon", "1", "--out", "maps"],
+            "explain": [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"],
+            "grad": [
+                program,
+                "grad",
+                "demo",
+                "--frame",
+                "20",
+                "--output",
+                "pixel:100,80",
+                "--horizon",
+                "1",
+                "--out",
+                "d",
+            ],
+        }
+        first += many.values()
+        second += [Job(name, command) for name, command in many.items()]
     for command in first:
         subprocess.run(command, cwd=old, check=True, capture_output=True)
     faults = 0
@@ -436,6 +474,7 @@ def main():
     parser.add_argument("--kills", type=int, default=8)
     parser.add_argument("--every-call", action="store_true", help="the long version: every call of a run, more jobs")
     parser.add_argument("--only", default="", help="tests whose name has this word, those of the long version too")
+    parser.add_argument("--list", action="store_true", help="print the names of all tests and end")
     parser.add_argument("--seed", default=str(random.randrange(10**6)))
     options = parser.parse_args()
     options.program, options.saver = options.program.resolve(), options.saver.resolve()
@@ -458,6 +497,9 @@ def main():
             tests.append(("allocations", lambda scratch: test_allocations(options, scratch)))
         if not options.paper:
             print("SKIP: roms: faults: `diffvcs paper` needs the image of Space Invaders")
+        if options.list:
+            print(*(name for name, _ in tests), sep="\n")
+            return 0
         for number, (name, test) in enumerate(tests):
             if options.only not in name:
                 continue

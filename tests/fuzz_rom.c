@@ -104,7 +104,7 @@ static struct {
 } done;
 static unsigned derive_every = 200;
 
-static vcs_controls_t random_hands(void) {
+static vcs_controls_t random_controls(void) {
   vcs_controls_t controls;
   for (int i = 0; i < 2; i++) {
     controls.held[i] = (uint8_t)noise();
@@ -236,7 +236,7 @@ static double rounding(const vcs_run_t *run, const vcs_grad_options_t *options, 
 }
 
 static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
-  vcs_controls_t controls[2] = {random_hands(), random_hands()};
+  vcs_controls_t controls[2] = {random_controls(), random_controls()};
   int frames = 1 + (int)below(2);
   vcs_run_t run = {cart, m, NULL, controls, frames};
   vcs_grad_options_t options;
@@ -282,7 +282,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
   uint32_t first = m->instructions;
   int twins = (int)below(2), stepwise = (int)below(2), calls = 1 + (int)below(60);
   for (int i = 0; i < calls && frames_left > 0; i++, frames_left--) {
-    vcs_controls_t controls = random_hands();
+    vcs_controls_t controls = random_controls();
     vcs_control(cart, m, &controls);
     vcs_control(cart, twin, &controls);
     if (below(200) == 0) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # mutate_cpu.sh: do the CPU tests notice when the CPU is wrong?
 #
-#   tests/mutate_cpu.sh [rows | text]        both, unless one is named; a minute, and fifteen
+#   tests/mutate_cpu.sh [rows | text [PART/PARTS]]     both, unless one is named; a minute, and fifteen of processor time
 #
+# `text` is divided into as many parts as there are processors; text 1/4 tests every fourth mutant, from the second on.
 # Not part of `make test`. Nothing in the source tree is changed: it is copied to a temporary folder, and the core
 # headers are made wrong there.
 #
@@ -222,8 +223,8 @@ survives() {
     link_test "$work/test_cpu.o" "$work/test_cpu" && timeout 60 "$work/test_cpu" > /dev/null 2>&1
 }
 
-mutate_text() {
-  mutants=0 killed=0
+mutate_text() { # part, parts
+  mutants=0 killed=0 number=0
   # a first look with the comparison alone, which is over at the first difference, then the whole test
   "$cc" "${flags[@]}" -O1 -DVCS_MUTANTS -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/rows.o" || return 2
   "$cc" "${flags[@]}" -O1 -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/test_cpu.o" || return 2
@@ -252,6 +253,8 @@ mutate_text() {
       while IFS= read -r line; do
         text=$(sed -n "${line}{s/^ *//;p;}" "$original")
         is_equivalent "$edit" "$text" && continue
+        number=$((number + 1))
+        [ $((number % $2)) = "$1" ] || continue
         sed "${line}$edit" "$original" > "$work/mutant/core/$file"
         mutants=$((mutants + 1))
         if survives; then
@@ -267,15 +270,28 @@ mutate_text() {
   [ $mutants -gt 0 ] && [ $mutants -eq $killed ]
 }
 
+all_parts() {
+  local parts jobs=() part result=0
+  parts=$(nproc)
+  for ((part = 0; part < parts; part++)); do
+    "$source/tests/mutate_cpu.sh" text "$part/$parts" &
+    jobs+=($!)
+  done
+  for part in "${jobs[@]}"; do wait "$part" || result=1; done
+  return $result
+}
+
 case "${1:-both}" in
   rows) mutate_rows || status=1 ;;
-  text) mutate_text || status=1 ;;
+  text)
+    if [ $# -gt 1 ]; then mutate_text "${2%/*}" "${2#*/}" || status=1; else all_parts || status=1; fi
+    ;;
   both)
     mutate_rows || status=1
-    mutate_text || status=1
+    all_parts || status=1
     ;;
   *)
-    echo "usage: $0 [rows | text]" >&2
+    echo "usage: $0 [rows | text [PART/PARTS]]" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make test-nightly`: the checks that are too long for `make test`, each as a numbered step (tests/steps.sh). About three hours
-# on two cores. tests/nightly.sh WORD... runs only the steps whose names contain one of the words.
+# on two cores. tests/nightly.sh WORD... runs only the steps whose kind, before the colon, contains one of the words.
 #
 #   mutants        every opcode made wrong in every way, every line of the CPU's arithmetic changed: the tests must fail
 #   fuzz           a million frames of images that are no games under ASan and UBSan, with derivatives
@@ -10,7 +10,10 @@
 #   threads        batches under the thread sanitizer
 #   ale-py         the comparisons of `make test` at full length, and every game
 #   sanitizers     the unit tests at full length, those that `make test` leaves to the plain build included
-#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine
+#   docs           every command line of the documentation, the long ones too
+#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; several players
+#   web            the explorer in two browsers, and the site
+#   style          clang-tidy with clang's analyzer
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/steps.sh
@@ -19,7 +22,7 @@ words=("$@")
 wanted() { # name
   local word
   [ ${#words[@]} = 0 ] && return 0
-  for word in "${words[@]}"; do [[ $1 == *"$word"* ]] && return 0; done
+  for word in "${words[@]}"; do [[ ${1%%:*} == *"$word"* ]] && return 0; done
   return 1
 }
 nightly() { if wanted "$1"; then step "$@"; fi; } # name, command...
@@ -35,23 +38,25 @@ fuzz() { # two runs on two processors
   build-sanitize/tests/fuzz_rom 500000 11 200 & local first=$!
   build-sanitize/tests/fuzz_rom 500000 12 200 && wait $first
 }
-threads() {
-  sanitized build-tsan -DCMAKE_C_FLAGS="-Og -g1 -fsanitize=thread" -DCMAKE_EXE_LINKER_FLAGS=-fsanitize=thread \
-    -DCMAKE_SHARED_LINKER_FLAGS=-fsanitize=thread -DDIFFVCS_PYTHON=OFF &&
-    TSAN_OPTIONS=halt_on_error=1 tests/unit.sh build-tsan -R '^test_(batch|parallel|env|truth|smooth|device|device_batch)$'
+threads() { # -O1: twice as fast as -Og, and a race is one in every build
+  local tests=(batch parallel env truth smooth device device_batch)
+  cmake -S . -B build-tsan -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1 -fsanitize=thread" -DDIFFVCS_PYTHON=OFF > /dev/null &&
+    cmake --build build-tsan -j "$(nproc)" --target "${tests[@]/#/test_}" -- --no-print-directory -s &&
+    DIFFVCS_BRIEF=1 TSAN_OPTIONS="halt_on_error=1 die_after_fork=0" tests/unit.sh build-tsan -R "^test_($(IFS='|' && echo "${tests[*]}"))$"
 }
+odd_calls() { DIFFVCS_ODD_CALLS=all tests/python_asan.sh -k careless; }
 
 step "set-up" tests/setup.sh
 find_roms
 step "build" make -s build
 nightly "mutants: every opcode wrong in every way, every line of arithmetic changed" tests/mutate_cpu.sh
-nightly "sanitizers: build" sanitized build-sanitize -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON
+nightly "sanitizers, fuzz: build" sanitized build-sanitize -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON
 nightly "long: a hundred kills of each command, a soak, flips in one walk and the relaxed chips on every game" tests/unit.sh build -L long
 nightly "sanitizers: every unit test at full length" tests/unit.sh build-sanitize -E test_concurrent_games
 nightly "sanitizers, fuzz: a million frames of images that are no games" fuzz
 nightly "fuzz: derivatives of 20,000 frames, one in five" build/tests/fuzz_rom 20000 77 5
 nightly "fuzz, parsers: ten minutes of libFuzzer each, and their coverage" fuzz/fuzz.sh 600
-nightly "platforms: aarch64, i686, musl, big-endian, macOS, Windows" tests/platforms.sh
+nightly "platforms: aarch64, i686, musl, clang, big-endian, macOS, Windows" tests/platforms.sh
 nightly "threads: batches and truths under the thread sanitizer" threads
 with_ale "ale-py live: every game, 5,000 frames or three episodes" \
   .venv/bin/python tests/ale_live.py --frames 5000 --episodes 3
@@ -60,10 +65,11 @@ with_ale "ale-py live: the sound of every game" .venv/bin/python tests/ale_sound
 with_ale "ale-py live: what every RAM bit of every game does" .venv/bin/python tests/ale_truth_live.py
 with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin/python tests/ale_explain_live.py
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
-with_ale "every command line of README and docs, long ones included" python3 tests/docs.py --long
+with_ale "docs: every command line of README and docs, long ones included" python3 tests/docs.py --long
+nightly "python: 400 odd calls of every function that takes arrays, under the sanitizers" odd_calls
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
-with_ale "multi_agent_ale_py live: every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
-with_ale "self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
+with_ale "python: multi_agent_ale_py live, every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
+with_ale "python: self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh

@@ -34,4 +34,10 @@ typedef double vcs_narrow_t; /* the library's own double */
 #undef isfinite
 #define isfinite(x) (finiteq(x) != 0)
 
+/* While `quad_rounds` is set, every number that the map computes is rounded to a double: derivatives are then those at
+ * the numbers that the library has. */
+extern bool quad_rounds;
+double quad_round(double x);
+#define VCS_REAL_VALUE(x) (quad_rounds ? quad_round(x) : (x))
+
 #endif

@@ -85,27 +85,28 @@ static struct {
   vcs_controls_t controls[FRAMES];
   vcs_run_t run;
   vcs_place_t places[PLACES];
-} stage;
+} fixture;
 
-static int make_stage(void **state) {
+static int make_fixture(void **state) {
   (void)state;
   size_t size;
   const uint8_t *image = vcs_demo_image(&size);
-  if (vcs_cart_load(image, size, NULL, &stage.cart, NULL) || vcs_env_create(stage.cart, &stage.env, NULL)) return 1;
-  vcs_env_reset(stage.env);
-  for (int i = 0; i < 20; i++) vcs_env_act(stage.env, i % VCS_ACTIONS, VCS_NOOP);
-  vcs_run_idle(stage.env, FRAMES, stage.controls, &stage.run);
+  if (vcs_cart_load(image, size, NULL, &fixture.cart, NULL) || vcs_env_create(fixture.cart, &fixture.env, NULL))
+    return 1;
+  vcs_env_reset(fixture.env);
+  for (int i = 0; i < 20; i++) vcs_env_act(fixture.env, i % VCS_ACTIONS, VCS_NOOP);
+  vcs_run_idle(fixture.env, FRAMES, fixture.controls, &fixture.run);
   for (int i = 0; i < PLACES; i++) {
     const size_t index = i % 2 ? offsetof(vcs_t, ram) + (size_t)i : 0x100 + (size_t)i;
-    stage.places[i] = (vcs_place_t){i % 2 ? VCS_PLACE_STATE : VCS_PLACE_ROM, (uint8_t)(i % 8), 0, (uint32_t)index};
+    fixture.places[i] = (vcs_place_t){i % 2 ? VCS_PLACE_STATE : VCS_PLACE_ROM, (uint8_t)(i % 8), 0, (uint32_t)index};
   }
   return 0;
 }
 
-static int free_stage(void **state) {
+static int free_fixture(void **state) {
   (void)state;
-  vcs_env_free(stage.env);
-  vcs_cart_free(stage.cart);
+  vcs_env_free(fixture.env);
+  vcs_cart_free(fixture.cart);
   return 0;
 }
 
@@ -134,28 +135,28 @@ static vcs_status_t call_rom(uint64_t *result, vcs_error_t *error) {
 
 static vcs_status_t call_env(uint64_t *result, vcs_error_t *error) {
   vcs_env_t *env = NULL;
-  const vcs_status_t status = vcs_env_create(stage.cart, &env, error);
+  const vcs_status_t status = vcs_env_create(fixture.cart, &env, error);
   assert_true((status == VCS_OK) == (env != NULL));
   if (status) return status;
   vcs_env_reset(env);
   for (int i = 0; i < 3; i++) vcs_env_act(env, 1, VCS_NOOP);
-  add(result, vcs_env_machine(env), vcs_state_size(stage.cart));
+  add(result, vcs_env_machine(env), vcs_state_size(fixture.cart));
   vcs_env_free(env);
   return VCS_OK;
 }
 
 static vcs_status_t call_save(uint64_t *result, vcs_error_t *error) {
   const char path[] = "test_allocation.save";
-  vcs_status_t status = vcs_env_save(stage.env, path, error);
-  if (status == VCS_OK) status = vcs_env_load(stage.env, path, error);
-  if (status == VCS_OK) add(result, vcs_env_machine(stage.env), vcs_state_size(stage.cart));
+  vcs_status_t status = vcs_env_save(fixture.env, path, error);
+  if (status == VCS_OK) status = vcs_env_load(fixture.env, path, error);
+  if (status == VCS_OK) add(result, vcs_env_machine(fixture.env), vcs_state_size(fixture.cart));
   remove(path);
   return status;
 }
 
 static vcs_status_t call_batch(uint64_t *result, vcs_error_t *error) {
   enum { ENVS = 3 };
-  const vcs_cart_t *carts[] = {stage.cart};
+  const vcs_cart_t *carts[] = {fixture.cart};
   const int32_t actions[ENVS] = {0, 1, 2};
   static uint8_t observations[ENVS * 2 * 20 * 20];
   static int32_t rewards[ENVS];
@@ -182,7 +183,7 @@ static vcs_status_t truth_by(int engine, uint64_t *result, vcs_error_t *error) {
   static vcs_truth_t rows[PLACES * 2];
   const vcs_truth_options_t options = {.horizons = horizons, .horizon_count = 2, .threads = 2, .engine = engine};
   const vcs_truth_results_t results = {.rows = rows};
-  const vcs_status_t status = vcs_truth(&stage.run, &options, stage.places, PLACES, &results, error);
+  const vcs_status_t status = vcs_truth(&fixture.run, &options, fixture.places, PLACES, &results, error);
   if (status) return status;
   for (int i = 0; i < PLACES * 2; i++) add(result, &rows[i].pixels, 2 * sizeof rows[i].pixels);
   return VCS_OK;
@@ -209,11 +210,11 @@ static vcs_status_t grad_by(int method, bool forward, uint64_t *result, vcs_erro
   vcs_status_t status;
   if (forward) {
     for (size_t i = 0; i < 1024; i++) state[8 * offsetof(vcs_t, ram) + i] = 1;
-    status = vcs_grad_jvp(&stage.run, &options, &in, &of, NULL, error);
+    status = vcs_grad_jvp(&fixture.run, &options, &in, &of, NULL, error);
     if (status == VCS_OK) add(result, picture, sizeof picture);
   } else {
     for (size_t i = 0; i < 160 * 210; i += 50) picture[i] = 1;
-    status = vcs_grad_vjp(&stage.run, &options, &in, &of, NULL, error);
+    status = vcs_grad_vjp(&fixture.run, &options, &in, &of, NULL, error);
     if (status == VCS_OK) add(result, rom, sizeof rom);
   }
   return status;
@@ -228,8 +229,8 @@ static vcs_status_t call_record(uint64_t *result, vcs_error_t *error) {
   const vcs_record_options_t options = {.frames = 3, .dense = 3};
   char *text = NULL;
   vcs_record_check_t found;
-  vcs_status_t status = vcs_record(stage.cart, &options, &text, error);
-  if (status == VCS_OK) status = vcs_verify(stage.cart, text, 0, NULL, &found, error);
+  vcs_status_t status = vcs_record(fixture.cart, &options, &text, error);
+  if (status == VCS_OK) status = vcs_verify(fixture.cart, text, 0, NULL, &found, error);
   if (status == VCS_OK) {
     add(result, text, strlen(text));
     assert_int_equal(found.differs_at, -1);
@@ -287,5 +288,5 @@ static void test_every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_may_fail)};
-  return cmocka_run_group_tests(tests, make_stage, free_stage);
+  return cmocka_run_group_tests(tests, make_fixture, free_fixture);
 }

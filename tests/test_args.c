@@ -159,7 +159,7 @@ static void test_one_positional_too_many_is_wrong(void **state) {
   assert_string_equal(error.message, "'tennis' is one argument too many");
 }
 
-static void test_help_is_asked_for_by_h_or_help(void **state) {
+static void test_h_and_help_print_the_help(void **state) {
   (void)state;
   assert_int_equal(parse("--help"), VCS_ARGS_HELP);
   assert_int_equal(parse("pong --frames 5 -h"), VCS_ARGS_HELP);
@@ -249,7 +249,7 @@ int main(void) {
       cmocka_unit_test(test_missing_positional_is_named),
       cmocka_unit_test(test_words_after_two_dashes_are_positionals),
       cmocka_unit_test(test_one_positional_too_many_is_wrong),
-      cmocka_unit_test(test_help_is_asked_for_by_h_or_help),
+      cmocka_unit_test(test_h_and_help_print_the_help),
       cmocka_unit_test(test_help_shows_names_defaults_and_examples),
       cmocka_unit_test(test_help_breaks_lines_and_keeps_paragraphs),
       cmocka_unit_test(test_nearest_word_counts_a_swap_once_and_ignores_case),

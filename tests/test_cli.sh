@@ -311,7 +311,7 @@ same "the same table" truth.tsv unpacked.tsv
 exits 0 "truth on a GPU, or what is missing, and the CPU" truth demo --seed 1 --frame 100 --horizon 8 --gpu
 cp out gpu.tsv
 same "the same table wherever" truth.tsv gpu.tsv
-exits 0 "what a GPU does not do" truth demo --frame 30 --bits rom:1F0.7 --gpu
+exits 0 "what a GPU does not do" truth demo --frame 30 --bits rom:@1F0.7 --gpu
 says err "no bits of ROM; using the CPU"
 exits 0 "truth at several horizons" truth demo --seed 1 --frame 100 --horizon 1,8 --wrt ram
 awk -F '\t' -v OFS='\t' 'NR == 1 || $1 == 8 { print $2, $3, $4, $5, $6, $7 }' out >eighth.tsv
@@ -323,18 +323,22 @@ done
 exits 0 "truth of several groups" truth demo --frame 30 --wrt cpu,ram
 says out '^cpu:a	0	'
 says out '^ram:0	0	'
-exits 0 "truth of bits" truth demo --frame 30 --horizon 3 --bits '9C,grp[1].3,rom:1F0.7,input:2.fire2,pc.12,a'
+exits 0 "truth of bits" truth demo --frame 30 --horizon 3 --bits '9C,grp[1].3,rom:@1F0.7,input:2.fire2,pc.12,a'
 [ "$(wc -l <out)" = 22 ]
 report $? "so many rows"
 says out '^ram:28	7	'
 says out '^tia:grp\[1\]	3	'
 says out '^input:2.fire2	0	'
+cp out written.tsv
+exits 0 "the same bits with every prefix, and ROM by its address" truth demo --frame 30 --horizon 3 \
+  --bits 'ram:9C,grp[1].3,rom:F1F0.7,input:2.fire2,pc.12,a'
+same "the same table" written.tsv out
 exits 0 "truth of bits together" truth demo --frame 30 --bits 80,81 --together
 says out '^all	16	'
 exits 0 "truth of pairs" truth demo --frame 30 --bits 80 --pairs
 [ "$(wc -l <out)" = 30 ] && grep -q '^0	6	0	7	' out
 report $? "a row a pair"
-for bits in 7F 9C.8 9C.x rom:1000 rom: a.8 'grp[2]' 'grp[' input:1.left input:0.jump nothing '' '9C,' cartram:0; do
+for bits in 7F 9C.8 9C.x ram:7F ram:a rom:1F0 rom:@1000 rom: rom:@ a.8 'grp[2]' 'grp[' input:1.left input:0.jump nothing '' '9C,' cartram:0; do
   exits 2 "no such bit: '$bits'" truth demo --frame 1 --bits "$bits"
   says err "there is no bit"
 done
@@ -401,8 +405,8 @@ png_is_whole forth/heat.png
 report $? "heat.png is a PNG"
 missing "no ROM map forwards" forth/rom.png
 for what in "--output screen" "--output region:10,20,30,40" "--output ram:80" "--output ram:80.7" "--output score" \
-  "--bit ram:81.0" "--bit rom:F010.3" "--bit rom:@10.3" "--input fire" "--output screen --method bit --scale red" \
-  "--output screen --side more --wrt cpu,tia,riot" "--actions NOOP*30,right*3 --output screen"; do
+  "--bit ram:81.0" "--bit 81.0" "--bit rom:F010.3" "--bit rom:@10.3" "--bit grp[1].0" "--input fire" "--output screen --method bit --scale red" \
+  "--output screen --side more --wrt cpu,tia,riot" "--output screen --wrt pc,cartram" "--output screen --wrt state" "--actions NOOP*30,right*3 --output screen"; do
   # shellcheck disable=SC2086
   exits 0 "grad $what" grad demo $what --horizon 1 --out some
   python3 -m json.tool some/grad.json >/dev/null 2>err
@@ -436,7 +440,7 @@ cp score.tsv once.tsv
 exits 0 "score it again" score demo "${small[@]}" --horizons 1,3 --methods bit --out score.tsv
 same "nothing is done twice" score.tsv once.tsv
 exits 0 "with another method" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out score.tsv
-[ "$(wc -l <score.tsv)" = 46 ]
+[ "$(wc -l <score.tsv)" = 50 ]
 report $? "it is added"
 exits 0 "at once, by one thread" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out other.tsv --jobs 1
 sed -i 's/\t[^\t]*$//' score.tsv other.tsv # without what it cost

@@ -171,7 +171,7 @@ static void step_port(port_t *port, const int32_t *actions) {
 }
 
 /* Picture and RAM of one env. */
-static void fetch_seat(port_t *port, int env) {
+static void fetch_slot(port_t *port, int env) {
 #define FETCH_ONE(name, size) \
   move(port, port->host.name + (size_t)env * (size), port->device.name + (size_t)env * (size), size);
   FETCH_ONE(observations, port->observation_size)
@@ -353,7 +353,7 @@ static void test_device_batch_shows_what_a_batch_shows(void **state) {
 
 /* ---- The same on every device ------------------------------------------------------------------------------------ */
 
-static int same_seats = 45, same_steps = 40;
+static int same_slots = 45, same_steps = 40;
 
 /* Random play with sticky actions, no-op starts and short episodes: device batches here and there do the same, all the
  * time. */
@@ -362,7 +362,7 @@ static void test_device_batch_is_the_same_on_every_device(void **state) {
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
   for (uint8_t shows = VCS_DEVICE_BATCH_SHOWS_NOTHING; shows <= VCS_DEVICE_BATCH_SHOWS_SMALL; shows++) {
-    vcs_device_batch_options_t options = options_of(same_seats, shows);
+    vcs_device_batch_options_t options = options_of(same_slots, shows);
     options.repeat_action_probability = 0.25f;
     options.noop_max = 7;
     options.max_episode_frames = 50;
@@ -378,9 +378,9 @@ static void test_device_batch_is_the_same_on_every_device(void **state) {
       assert_ports_equal(&port, &other);
       step_port(&port, NULL);
       step_port(&other, NULL);
-      for (int i = 0; i < same_seats; i++) ended += port.host.terminated[i] + port.host.truncated[i];
+      for (int i = 0; i < same_slots; i++) ended += port.host.terminated[i] + port.host.truncated[i];
     }
-    if (options.frame_skip * same_steps > options.max_episode_frames) assert_true(ended >= same_seats);
+    if (options.frame_skip * same_steps > options.max_episode_frames) assert_true(ended >= same_slots);
     close_port(&port);
     close_port(&other);
   }
@@ -796,7 +796,7 @@ static int golden(const char *directory) {
     for (int i = 0; i < count * lanes; i++) actions[i] = games[i / lanes].env->action[0]; /* none that is not allowed */
     start_step(&port, actions);
     for (int i = 0; i < count; i++) {
-      fetch_seat(&port, i * lanes);
+      fetch_slot(&port, i * lanes);
       const uint8_t *screen = port.host.observations + (size_t)(i * lanes) * port.observation_size;
       const uint8_t *ram = port.host.ram + (size_t)(i * lanes) * 128;
       const size_t size = (size_t)VCS_WIDTH * (size_t)vcs_env_height(games[i].env);
@@ -859,11 +859,11 @@ static void test_million(void **state) {
   vcs_cart_free(cart);
 }
 
-static int32_t many_seats, many_frames;
+static int32_t many_slots, many_frames;
 
 static void test_many(void **state) {
   (void)state;
-  many(many_seats, many_frames);
+  many(many_slots, many_frames);
 }
 
 int main(int argc, char **argv) {
@@ -872,7 +872,7 @@ int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "golden") == 0) return golden(argv[2]);
   if (argc == 4 && strcmp(argv[1], "many") == 0) {
     const struct CMUnitTest one[] = {cmocka_unit_test(test_many)};
-    many_seats = atoi(argv[2]);
+    many_slots = atoi(argv[2]);
     many_frames = atoi(argv[3]);
     return cmocka_run_group_tests(one, NULL, NULL);
   }
@@ -888,7 +888,7 @@ int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "short") == 0) {
     const struct CMUnitTest one[] = {cmocka_unit_test(test_device_batch_is_the_same_on_every_device),
                                      cmocka_unit_test(test_device_batch_truths_of_several_runs_are_those_of_each)};
-    same_seats = 12;
+    same_slots = 12;
     same_steps = 2;
     return cmocka_run_group_tests(one, NULL, NULL);
   }

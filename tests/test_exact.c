@@ -36,11 +36,11 @@ typedef struct {
   vcs_controls_t controls[FRAMES];
   vcs_run_t run;
   size_t size, pixels;
-} stage_t;
+} fixture_t;
 
-static bool open_stage(stage_t *s, const void *image, size_t size, const char *name) {
+static bool open_fixture(fixture_t *s, const void *image, size_t size, const char *name) {
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
-  *s = (stage_t){0};
+  *s = (fixture_t){0};
   if (vcs_cart_load(image, size, &options, &s->cart, NULL) || vcs_env_create(s->cart, &s->env, NULL)) return false;
   for (int i = 0; i < 120; i++) vcs_env_act_on(s->env, (int)below(VCS_ACTIONS), VCS_NOOP);
   vcs_run_idle(s->env, FRAMES, s->controls, &s->run);
@@ -50,26 +50,26 @@ static bool open_stage(stage_t *s, const void *image, size_t size, const char *n
   return true;
 }
 
-static bool open_demo(stage_t *s) {
+static bool open_demo(fixture_t *s) {
   size_t size;
   const uint8_t *image = vcs_demo_image(&size);
-  return open_stage(s, image, size, "demo");
+  return open_fixture(s, image, size, "demo");
 }
 
-static bool open_game(stage_t *s, const char *name) {
+static bool open_game(fixture_t *s, const char *name) {
   size_t size;
   uint8_t *image = read_game(name, &size);
-  const bool opened = image && open_stage(s, image, size, name);
+  const bool opened = image && open_fixture(s, image, size, name);
   free(image);
   return opened;
 }
 
-static void close_stage(stage_t *s) {
+static void close_fixture(fixture_t *s) {
   vcs_env_free(s->env);
   vcs_cart_free(s->cart);
 }
 
-static vcs_place_t any_place(const stage_t *s) {
+static vcs_place_t any_place(const fixture_t *s) {
   const uint8_t bit = (uint8_t)below(8);
   const vcs_place_t kinds[] = {
       {VCS_PLACE_STATE, bit, 0, (uint32_t)offsetof(vcs_t, ram) + below(128)},
@@ -96,7 +96,7 @@ static void flip_control(vcs_controls_t *controls, uint32_t input) {
   }
 }
 
-static void play(const stage_t *s, const vcs_place_t *flips, size_t count, played_t *played) {
+static void play(const fixture_t *s, const vcs_place_t *flips, size_t count, played_t *played) {
   vcs_cart_t cart = *s->cart;
   vcs_t *m = malloc(s->size);
   uint8_t *rom = malloc(cart.rom_size), *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
@@ -162,7 +162,7 @@ static bool is_cpu(size_t offset) {
 
 /* Every byte of the machine at every horizon, for random single flips and pairs. Returns bytes that differ from runs.
  */
-static size_t compare_states(const stage_t *s, size_t count, size_t *changed) {
+static size_t compare_states(const fixture_t *s, size_t count, size_t *changed) {
   vcs_place_t *places = calloc(2 * count, sizeof *places);
   size_t *ends = calloc(count, sizeof *ends), needed = 0, found = 0, wrong = 0, at = 0, last = 0;
   uint8_t *outcomes = calloc(count, 1), hidden[sizeof(vcs_t)];
@@ -220,16 +220,16 @@ static void test_states_are_those_of_machines_that_are_run(void **context) {
   (void)context;
   static const char *const games[] = {"pong", "space_invaders", "pitfall2", "montezuma_revenge", "asteroids"};
   size_t changed = 0;
-  stage_t s;
+  fixture_t s;
   random_state = 3;
   assert_true(open_demo(&s));
   assert_int_equal(compare_states(&s, 400, &changed), 0);
   assert_true(changed > 1000);
-  close_stage(&s);
+  close_fixture(&s);
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     if (!open_game(&s, games[i])) continue;
     assert_int_equal(compare_states(&s, 200, &changed), 0);
-    close_stage(&s);
+    close_fixture(&s);
   }
 }
 
@@ -246,7 +246,7 @@ static float *floats(size_t count) {
   return data;
 }
 
-static void make_sides(const stage_t *s, sides_t *sides, bool filled) {
+static void make_sides(const fixture_t *s, sides_t *sides, bool filled) {
   sides->pixels[0] = sides->pixels[2] = NULL;
   sides->pixels[1] = floats(s->pixels), sides->pixels[3] = floats(s->pixels);
   sides->state = floats(8 * s->size);
@@ -273,7 +273,7 @@ static double bits_of(const float *weights, const uint8_t *was, const uint8_t *i
 }
 
 /* What the outputs are worth, with the flip minus without. */
-static double worth(const stage_t *s, const sides_t *w, const played_t *base, const played_t *flipped,
+static double worth(const fixture_t *s, const sides_t *w, const played_t *base, const played_t *flipped,
                     const float *scale) {
   uint8_t hidden[sizeof(vcs_t)];
   double sum = 0;
@@ -289,7 +289,7 @@ static double worth(const stage_t *s, const sides_t *w, const played_t *base, co
   return sum + bits_of(w->state, base->state[FRAMES - 1], flipped->state[FRAMES - 1], hidden, s->size);
 }
 
-static void check_products(const stage_t *s, int tries) {
+static void check_products(const fixture_t *s, int tries) {
   float scale[768];
   sides_t w, jv;
   vcs_grad_options_t options;
@@ -359,21 +359,149 @@ static void check_products(const stage_t *s, int tries) {
 static void test_products_are_those_of_machines_that_are_run(void **context) {
   (void)context;
   static const char *const games[] = {"breakout", "space_invaders"};
-  stage_t s;
+  fixture_t s;
   random_state = 4;
   assert_true(open_demo(&s));
   check_products(&s, 300);
-  close_stage(&s);
+  close_fixture(&s);
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     if (!open_game(&s, games[i])) continue;
     check_products(&s, 100);
-    close_stage(&s);
+    close_fixture(&s);
+  }
+}
+
+/* ---- The method `hybrid` ------------------------------------------------------------------------------------------
+ */
+
+enum { SOURCES = 3 };
+
+/* The derivatives of the last picture, by a method, with respect to everything or to all but the image. */
+static void differentiate(const fixture_t *s, const vcs_grad_options_t *options, bool rom, float *slots[SOURCES],
+                          vcs_grad_report_t *report) {
+  float *pixels[FRAMES] = {NULL}, *weights = floats(s->pixels);
+  for (size_t i = 0; i < s->pixels; i++) weights[i] = (float)(i % 7) - 3;
+  pixels[FRAMES - 1] = weights;
+  slots[0] = floats(8 * s->size), slots[1] = floats((size_t)8 * s->cart->rom_size);
+  slots[2] = floats((size_t)VCS_INPUTS * FRAMES);
+  const vcs_grad_inputs_t in = {slots[0], rom ? slots[1] : NULL, slots[2]};
+  const vcs_grad_outputs_t out = {.pixels = pixels};
+  assert_int_equal(vcs_grad_vjp(&s->run, options, &in, &out, report, NULL), VCS_OK);
+  free(weights);
+}
+
+static void free_slots(float *slots[SOURCES]) {
+  for (int k = 0; k < SOURCES; k++) free(slots[k]);
+}
+
+static bool is_number(size_t slot) {
+  static const char names[] = " cycles timer_cycle dump_cycle paddle pos ";
+  const vcs_field_t *field;
+  for (int i = 0; (field = vcs_field(i)); i++) {
+    char word[64];
+    snprintf(word, sizeof word, " %s ", field->name);
+    if (strstr(names, word) && slot / 8 >= field->offset && slot / 8 < field->offset + field->size * field->count)
+      return true;
+  }
+  return false;
+}
+
+/* The squared distance of two products over RAM and the inputs. */
+static double distance(float *const one[SOURCES], float *const other[SOURCES]) {
+  double sum = 0;
+  for (size_t i = 0; i < 1024; i++) {
+    const size_t slot = 8 * offsetof(vcs_t, ram) + i;
+    sum += pow((double)one[0][slot] - (double)other[0][slot], 2);
+  }
+  for (size_t i = 0; i < (size_t)VCS_INPUTS * FRAMES; i++) sum += pow((double)one[2][i] - (double)other[2][i], 2);
+  return sum;
+}
+
+static void check_hybrid(const fixture_t *s) {
+  float *exact[SOURCES], *forked[SOURCES], *poor[SOURCES], *rich[SOURCES], *between[SOURCES], *again[SOURCES];
+  vcs_grad_report_t report;
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  options.fork_window = 256;
+  differentiate(s, &options, true, forked, NULL);
+  options.method = VCS_METHOD_EXACT;
+  options.fork_window = 0;
+  differentiate(s, &options, true, exact, NULL);
+  options.method = VCS_METHOD_HYBRID;
+
+  options.budget = 1e-3; /* pays for nothing */
+  differentiate(s, &options, true, poor, &report);
+  assert_int_equal(report.branches, 0);
+  assert_memory_equal(poor[0], forked[0], 8 * s->size * sizeof(float));
+  assert_memory_equal(poor[1], forked[1], (size_t)8 * s->cart->rom_size * sizeof(float));
+  assert_memory_equal(poor[2], forked[2], (size_t)VCS_INPUTS * FRAMES * sizeof(float));
+
+  options.budget = 1e9; /* pays for everything */
+  differentiate(s, &options, true, rich, &report);
+  assert_true(report.branches > 8 * ((size_t)s->cart->rom_size + 128));
+  for (size_t i = 0; i < 8 * s->size; i++) assert_true(rich[0][i] == (is_number(i) ? forked : exact)[0][i]);
+  assert_memory_equal(rich[1], exact[1], (size_t)8 * s->cart->rom_size * sizeof(float));
+  assert_memory_equal(rich[2], exact[2], (size_t)VCS_INPUTS * FRAMES * sizeof(float));
+
+  options.budget = 30 * FRAMES; /* pays for some bits, and these are not the worst choice */
+  options.threads = 1;
+  differentiate(s, &options, false, between, &report);
+  const uint64_t flipped = report.branches;
+  assert_true(flipped > 0 && flipped < 8 * s->size);
+  assert_true(distance(between, exact) < distance(forked, exact) || distance(forked, exact) == 0);
+  options.threads = 3;
+  differentiate(s, &options, false, again, &report);
+  assert_int_equal(report.branches, flipped);
+  assert_memory_equal(again[0], between[0], 8 * s->size * sizeof(float));
+  free_slots(exact), free_slots(forked), free_slots(poor), free_slots(rich), free_slots(between), free_slots(again);
+}
+
+/* Forwards: `hybrid` splits the tangents between the exact product and the estimate. */
+static void check_hybrid_forwards(const fixture_t *s) {
+  enum { CAUSES = 40 };
+  vcs_grad_options_t options;
+  vcs_grad_report_t report;
+  float *tangents = floats(8 * s->size), *maps[4][FRAMES] = {{NULL}};
+  vcs_grad_defaults(&options);
+  for (int i = 0; i < CAUSES; i++) tangents[8 * (offsetof(vcs_t, ram) + below(128)) + below(8)] = (float)(i + 1);
+  const vcs_grad_inputs_t in = {.state = tangents};
+  static const vcs_method_t methods[4] = {VCS_METHOD_EXACT, VCS_METHOD_BIT, VCS_METHOD_HYBRID, VCS_METHOD_HYBRID};
+  for (int k = 0; k < 4; k++) {
+    maps[k][FRAMES - 1] = floats(s->pixels);
+    const vcs_grad_outputs_t out = {.pixels = maps[k]};
+    options.method = methods[k];
+    options.fork_window = k == 1 ? 256 : 0;
+    options.budget = k == 3 ? 1e-3 : 0;
+    assert_int_equal(vcs_grad_jvp(&s->run, &options, &in, &out, &report, NULL), VCS_OK);
+    if (k == 2) assert_true(report.branches > 0);
+    if (k == 3) assert_int_equal(report.branches, 0);
+  }
+  assert_memory_equal(maps[2][FRAMES - 1], maps[0][FRAMES - 1], s->pixels * sizeof(float));
+  assert_memory_equal(maps[3][FRAMES - 1], maps[1][FRAMES - 1], s->pixels * sizeof(float));
+  for (int k = 0; k < 4; k++) free(maps[k][FRAMES - 1]);
+  free(tangents);
+}
+
+static void test_hybrid_is_between_an_estimate_and_the_truth(void **context) {
+  (void)context;
+  static const char *const games[] = {"space_invaders", "qbert"};
+  fixture_t s;
+  random_state = 5;
+  assert_true(open_demo(&s));
+  check_hybrid(&s);
+  check_hybrid_forwards(&s);
+  close_fixture(&s);
+  for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
+    if (!open_game(&s, games[i])) continue;
+    check_hybrid(&s);
+    check_hybrid_forwards(&s);
+    close_fixture(&s);
   }
 }
 
 static void test_what_exact_cannot_do_is_refused(void **context) {
   (void)context;
-  stage_t s;
+  fixture_t s;
   vcs_grad_options_t options;
   vcs_error_t error = {""};
   assert_true(open_demo(&s));
@@ -382,13 +510,17 @@ static void test_what_exact_cannot_do_is_refused(void **context) {
   const vcs_grad_inputs_t in = {0};
   const vcs_grad_outputs_t out = {0};
   assert_int_equal(vcs_grad_vjp_directional(NULL, &s.run, &options, &in, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
+  options.method = VCS_METHOD_HYBRID;
+  options.budget = -1;
+  assert_int_equal(vcs_grad_vjp(&s.run, &options, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
+  options.budget = 0;
   options.method = VCS_METHODS;
   assert_int_equal(vcs_grad_vjp(&s.run, &options, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
   const vcs_jacobian_options_t wrong = {.of = 64};
   size_t count;
   const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0};
   assert_int_equal(vcs_jacobian(&s.run, &wrong, &place, NULL, 1, NULL, 0, &count, NULL, &error), VCS_BAD_ARGUMENT);
-  close_stage(&s);
+  close_fixture(&s);
 }
 
 static int sweep_games(void) {
@@ -398,7 +530,7 @@ static int sweep_games(void) {
   if (!directory) return 77;
   for (const struct dirent *entry; (entry = readdir(directory));) {
     char name[256];
-    stage_t s;
+    fixture_t s;
     const size_t length = strlen(entry->d_name);
     if (length < 5 || strcmp(entry->d_name + length - 4, ".bin") != 0) continue;
     snprintf(name, sizeof name, "%.*s", (int)(length - 4), entry->d_name);
@@ -407,7 +539,7 @@ static int sweep_games(void) {
     if (here) printf("%s: %zu bytes differ\n", name, here);
     wrong += here;
     games++;
-    close_stage(&s);
+    close_fixture(&s);
   }
   closedir(directory);
   printf("%zu games, %zu bytes changed, %zu of them wrong\n", games, changed, wrong);
@@ -419,6 +551,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_states_are_those_of_machines_that_are_run),
       cmocka_unit_test(test_products_are_those_of_machines_that_are_run),
+      cmocka_unit_test(test_hybrid_is_between_an_estimate_and_the_truth),
       cmocka_unit_test(test_what_exact_cannot_do_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

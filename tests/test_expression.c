@@ -80,8 +80,8 @@ static void test_values(void **state) {
 
 static void test_what_is_refused(void **state) {
   (void)state;
-  static const char *const wrong[] = {"",   "1 +", "(1",          "[1",   "nobody", "1 2",  "$",
-                                      "%2", "$$1", "99999999999", "a ==", ")",      "1 @ 2"};
+  static const char *const wrong[] = {"",   "1 +", "(1",          "[1",   "unknown", "1 2",  "$",
+                                      "%2", "$$1", "99999999999", "a ==", ")",       "1 @ 2"};
   vcs_expression_t expression;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     vcs_error_t error = {""};

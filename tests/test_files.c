@@ -22,6 +22,7 @@
 #include "diffvcs/study.h"
 #include "folder.h"
 #include "host/files.h"
+#include "host/os.h"
 #include "need.h"
 
 /* ---- Files for the tests ------------------------------------------------------------------------------------ */
@@ -410,7 +411,7 @@ static void test_path_parts(void **state) {
 static void test_path_executable_is_this_test(void **state) {
   (void)state;
   char path[VCS_PATH_SIZE];
-  assert_true(vcs_path_executable(path, sizeof path));
+  assert_true(vcs_os_executable(path, sizeof path));
   assert_true(vcs_path_is_file(path));
   assert_non_null(strstr(vcs_path_base(path), "test_files"));
 }

@@ -245,7 +245,7 @@ static void test_bad_programs_are_refused(void **state) {
       "score = bcd(80,81,82,83,84)",
       "score = (1",
       "score = 1 ? 2",
-      "score = nobody",
+      "score = unknown",
       "was = 1",
       "gain = 1",
       "score = it",

@@ -21,28 +21,28 @@ typedef struct {
   vcs_run_t run;
   vcs_grad_options_t options;
   size_t slots;
-} scene_t;
+} fixture_t;
 
 static int set_up(void **state) {
-  static scene_t scene;
+  static fixture_t fixture;
   size_t size;
   const uint8_t *image = vcs_demo_image(&size);
   const vcs_cart_options_t options = {0};
-  if (vcs_cart_load(image, size, &options, &scene.cart, NULL)) return -1;
-  if (vcs_env_create(scene.cart, &scene.env, NULL)) return -1;
-  for (int i = 0; i < WARM_UP; i++) vcs_env_act_on(scene.env, VCS_NOOP, VCS_NOOP);
-  scene.run = (vcs_run_t){scene.cart, vcs_env_machine(scene.env), NULL, scene.controls, FRAMES};
-  scene.slots = 8 * vcs_state_size(scene.cart);
-  vcs_grad_defaults(&scene.options);
-  scene.options.side = VCS_SIDE_MEAN;
-  *state = &scene;
+  if (vcs_cart_load(image, size, &options, &fixture.cart, NULL)) return -1;
+  if (vcs_env_create(fixture.cart, &fixture.env, NULL)) return -1;
+  for (int i = 0; i < WARM_UP; i++) vcs_env_act_on(fixture.env, VCS_NOOP, VCS_NOOP);
+  fixture.run = (vcs_run_t){fixture.cart, vcs_env_machine(fixture.env), NULL, fixture.controls, FRAMES};
+  fixture.slots = 8 * vcs_state_size(fixture.cart);
+  vcs_grad_defaults(&fixture.options);
+  fixture.options.side = VCS_SIDE_MEAN;
+  *state = &fixture;
   return 0;
 }
 
 static int tear_down(void **state) {
-  scene_t *scene = *state;
-  vcs_env_free(scene->env);
-  vcs_cart_free(scene->cart);
+  fixture_t *fixture = *state;
+  vcs_env_free(fixture->env);
+  vcs_cart_free(fixture->cart);
   return 0;
 }
 
@@ -58,20 +58,20 @@ static void fill_ram(float *slots, unsigned seed) {
 }
 
 static void test_states_are_those_of_shorter_runs(void **state) {
-  const scene_t *scene = *state;
-  float *in = make(scene->slots), *states[FRAMES];
+  const fixture_t *fixture = *state;
+  float *in = make(fixture->slots), *states[FRAMES];
   fill_ram(in, 1);
-  for (int f = 0; f < FRAMES; f++) states[f] = make(scene->slots);
+  for (int f = 0; f < FRAMES; f++) states[f] = make(fixture->slots);
   const vcs_grad_inputs_t inputs = {in, NULL, NULL};
   const vcs_grad_outputs_t all = {.states = states};
-  assert_int_equal(vcs_grad_jvp(&scene->run, &scene->options, &inputs, &all, NULL, NULL), VCS_OK);
+  assert_int_equal(vcs_grad_jvp(&fixture->run, &fixture->options, &inputs, &all, NULL, NULL), VCS_OK);
   for (int f = 0; f < FRAMES; f++) {
-    vcs_run_t shorter = scene->run;
-    float *last = make(scene->slots);
+    vcs_run_t shorter = fixture->run;
+    float *last = make(fixture->slots);
     const vcs_grad_outputs_t one = {.state = last};
     shorter.frames = f + 1;
-    assert_int_equal(vcs_grad_jvp(&shorter, &scene->options, &inputs, &one, NULL, NULL), VCS_OK);
-    assert_memory_equal(states[f], last, scene->slots * sizeof *last);
+    assert_int_equal(vcs_grad_jvp(&shorter, &fixture->options, &inputs, &one, NULL, NULL), VCS_OK);
+    assert_memory_equal(states[f], last, fixture->slots * sizeof *last);
     free(last);
     free(states[f]);
   }
@@ -79,20 +79,20 @@ static void test_states_are_those_of_shorter_runs(void **state) {
 }
 
 static void test_adjoints_of_states_are_the_transpose(void **state) {
-  const scene_t *scene = *state;
-  float *tangent = make(scene->slots), *adjoint = make(scene->slots), *out[FRAMES], *weights[FRAMES];
+  const fixture_t *fixture = *state;
+  float *tangent = make(fixture->slots), *adjoint = make(fixture->slots), *out[FRAMES], *weights[FRAMES];
   double forwards = 0, backwards = 0, size = 0;
   fill_ram(tangent, 2);
   for (int f = 0; f < FRAMES; f++) {
-    out[f] = f == 1 ? NULL : make(scene->slots); /* one of them is not requested */
-    weights[f] = f == 1 ? NULL : make(scene->slots);
+    out[f] = f == 1 ? NULL : make(fixture->slots); /* one of them is not requested */
+    weights[f] = f == 1 ? NULL : make(fixture->slots);
     if (weights[f]) fill_ram(weights[f], (unsigned)f + 3);
   }
   const vcs_grad_inputs_t from = {tangent, NULL, NULL}, to = {adjoint, NULL, NULL};
   const vcs_grad_outputs_t seen = {.states = out}, weighed = {.states = weights};
-  assert_int_equal(vcs_grad_jvp(&scene->run, &scene->options, &from, &seen, NULL, NULL), VCS_OK);
-  assert_int_equal(vcs_grad_vjp(&scene->run, &scene->options, &to, &weighed, NULL, NULL), VCS_OK);
-  for (size_t i = 0; i < scene->slots; i++) {
+  assert_int_equal(vcs_grad_jvp(&fixture->run, &fixture->options, &from, &seen, NULL, NULL), VCS_OK);
+  assert_int_equal(vcs_grad_vjp(&fixture->run, &fixture->options, &to, &weighed, NULL, NULL), VCS_OK);
+  for (size_t i = 0; i < fixture->slots; i++) {
     for (int f = 0; f < FRAMES; f++) {
       if (!out[f]) continue;
       forwards += (double)out[f][i] * (double)weights[f][i];

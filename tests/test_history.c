@@ -22,14 +22,14 @@ typedef struct {
   vcs_history_t *history;
 } past_t;
 
-static vcs_controls_t hands_of(int frame) {
+static vcs_controls_t controls_of(int frame) {
   vcs_controls_t controls = {.held = {(uint8_t)(frame * 5 % 32), 0}};
   return controls;
 }
 
 static void play(past_t *past, int from, int to, uint64_t *hashes, uint64_t *pictures) {
   for (int i = from; i < to; i++) {
-    const vcs_controls_t controls = hands_of(i);
+    const vcs_controls_t controls = controls_of(i);
     if (hashes) hashes[i] = vcs_hash(past->cart, past->m);
     if (pictures) pictures[i] = 0;
     for (int j = 0; pictures && j < VCS_WIDTH * 200; j++) {
@@ -75,7 +75,7 @@ static void goes_back_to_every_frame(bool ragged) {
       picture = picture * 31 + past.frames[j] + 7ull * past.frames[VCS_FRAME_BYTES + j];
     }
     assert_true(picture == pictures[i]);
-    assert_int_equal(vcs_history_controls(past.history, i)->held[0], hands_of(i).held[0]);
+    assert_int_equal(vcs_history_controls(past.history, i)->held[0], controls_of(i).held[0]);
   }
   end(&past);
 }

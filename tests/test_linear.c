@@ -680,7 +680,7 @@ static void test_contents_follow_the_walk(void **state) {
   each_opcode(machines(), check_contents);
 }
 
-/* A store to cartridge RAM whose last byte is on a hot spot: the row is dark (tape.h). */
+/* A store to cartridge RAM whose last byte is on a hot spot: the row is opaque (tape.h). */
 static void test_contents_follow_a_store_that_switches_banks(void **state) {
   (void)state;
   enum { STA_ABSOLUTE = 0x8D, BANKS = 2, BANK_SIZE = 4096, HOT_SPOT_0 = 0xFFF8, HOT_SPOT_1 = 0xFFF9 };

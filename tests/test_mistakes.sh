@@ -86,10 +86,11 @@ done <<'TABLE'
 2;give one cause;grad demo --input right --pixel 1,1
 2;an input is one of up, down;grad demo --input rigth
 2;the run has the frames 0 to 7;grad demo --input right@8
-2;a bit is ram:9C.3;grad demo --bit 9C
+2;'9C' is 8 bits. one bit is written as ram:9C.3;grad demo --bit 9C
+2;there is no bit 'rom:1F0.7'.*rom:@1F0.4 .an offset;truth demo --bits rom:1F0.7
 2;an output is pixel:X,Y;grad demo --output pixels
 2;outside the picture: X .the column. is 0 to 159;grad demo --pixel 160,3
-2;--wrt takes rom, ram;grad demo --output screen --wrt rams
+2;--wrt takes ram, rom, input;grad demo --output screen --wrt rams
 2;--out must be a directory;grad demo --pixel 3,3 --out text.png
 1;cannot make the directory nowhere/maps;grad demo --pixel 3,3 --out nowhere/maps
 2;choose one output;explain demo

@@ -36,43 +36,43 @@ typedef struct {
   vcs_controls_t controls[FRAMES];
   vcs_run_t run;
   size_t slots;
-} scene_t;
+} fixture_t;
 
-static void hold_at(scene_t *scene, int32_t resistance) {
-  for (int f = 0; f < FRAMES; f++) scene->controls[f] = (vcs_controls_t){.paddle = {resistance, resistance}};
+static void hold_at(fixture_t *fixture, int32_t resistance) {
+  for (int f = 0; f < FRAMES; f++) fixture->controls[f] = (vcs_controls_t){.paddle = {resistance, resistance}};
 }
 
 static int set_up(void **state) {
-  static scene_t scene;
+  static fixture_t fixture;
   static uint8_t image[4096];
   memcpy(image, program, sizeof program);
   image[0xFFD] = 0xF0;
   const vcs_cart_options_t options = {.scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
-  if (vcs_cart_load(image, sizeof image, &options, &scene.cart, NULL)) return -1;
-  scene.cart->controller[0] = VCS_CONTROLLER_PADDLES;
-  scene.start = calloc(1, vcs_state_size(scene.cart));
-  if (!scene.start) return -1;
-  vcs_boot(scene.cart, scene.start, NULL);
-  for (int f = 0; f < 3; f++) vcs_frame(scene.cart, scene.start, NULL);
-  scene.run = (vcs_run_t){scene.cart, scene.start, NULL, scene.controls, FRAMES};
-  scene.slots = 8 * vcs_state_size(scene.cart);
-  *state = &scene;
+  if (vcs_cart_load(image, sizeof image, &options, &fixture.cart, NULL)) return -1;
+  fixture.cart->controller[0] = VCS_CONTROLLER_PADDLES;
+  fixture.start = calloc(1, vcs_state_size(fixture.cart));
+  if (!fixture.start) return -1;
+  vcs_boot(fixture.cart, fixture.start, NULL);
+  for (int f = 0; f < 3; f++) vcs_frame(fixture.cart, fixture.start, NULL);
+  fixture.run = (vcs_run_t){fixture.cart, fixture.start, NULL, fixture.controls, FRAMES};
+  fixture.slots = 8 * vcs_state_size(fixture.cart);
+  *state = &fixture;
   return 0;
 }
 
 static int tear_down(void **state) {
-  scene_t *scene = *state;
-  vcs_cart_free(scene->cart);
-  free(scene->start);
+  fixture_t *fixture = *state;
+  vcs_cart_free(fixture->cart);
+  free(fixture->start);
   return 0;
 }
 
 /* What the flipped input does to RAM. */
-static void truth_of(const scene_t *scene, const vcs_place_t *place, float ram[RAM_BITS]) {
+static void truth_of(const fixture_t *fixture, const vcs_place_t *place, float ram[RAM_BITS]) {
   const vcs_truth_options_t options = {.threads = 1};
   const vcs_truth_results_t results = {.ram = ram};
   memset(ram, 0, RAM_BITS * sizeof *ram);
-  assert_int_equal(vcs_truth(&scene->run, &options, place, 1, &results, NULL), VCS_OK);
+  assert_int_equal(vcs_truth(&fixture->run, &options, place, 1, &results, NULL), VCS_OK);
 }
 
 static int lines_moved(const float ram[RAM_BITS]) {
@@ -82,21 +82,21 @@ static int lines_moved(const float ram[RAM_BITS]) {
 }
 
 static void test_a_turn_forwards_is_the_truth(void **state) {
-  scene_t *scene = *state;
-  float ram[RAM_BITS], *out = calloc(scene->slots, sizeof *out);
+  fixture_t *fixture = *state;
+  float ram[RAM_BITS], *out = calloc(fixture->slots, sizeof *out);
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
   for (int32_t resistance = 50000; resistance < 400000; resistance += 9777) {
-    hold_at(scene, resistance);
+    hold_at(fixture, resistance);
     for (uint32_t input = VCS_INPUT_LEFT; input <= VCS_INPUT_RIGHT; input++) {
       const vcs_place_t place = {VCS_PLACE_INPUT, 0, FRAMES - 1, input};
       float tangent[VCS_INPUTS * FRAMES] = {0};
       const vcs_grad_inputs_t in = {.input = tangent};
       const vcs_grad_outputs_t to = {.state = out};
       tangent[VCS_INPUTS * (FRAMES - 1) + input] = 1;
-      memset(out, 0, scene->slots * sizeof *out);
-      truth_of(scene, &place, ram);
-      assert_int_equal(vcs_grad_jvp(&scene->run, &options, &in, &to, NULL, NULL), VCS_OK);
+      memset(out, 0, fixture->slots * sizeof *out);
+      truth_of(fixture, &place, ram);
+      assert_int_equal(vcs_grad_jvp(&fixture->run, &options, &in, &to, NULL, NULL), VCS_OK);
       assert_in_range(lines_moved(ram), 5, 6); /* a step is 5.8 lines */
       assert_memory_equal(out + 8 * offsetof(vcs_t, ram), ram, sizeof ram);
     }
@@ -106,23 +106,23 @@ static void test_a_turn_forwards_is_the_truth(void **state) {
 
 /* Left is the side of more resistance. */
 static void test_adjoints_of_a_side_are_the_truth(void **state) {
-  scene_t *scene = *state;
-  float ram[RAM_BITS], *adjoints = calloc(scene->slots, sizeof *adjoints);
+  fixture_t *fixture = *state;
+  float ram[RAM_BITS], *adjoints = calloc(fixture->slots, sizeof *adjoints);
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
-  hold_at(scene, 200000);
+  hold_at(fixture, 200000);
   for (int i = 0; i < RAM_BITS; i++) adjoints[8 * offsetof(vcs_t, ram) + (size_t)i] = (float)(i % 37 - 18);
   for (uint32_t input = VCS_INPUT_LEFT; input <= VCS_INPUT_RIGHT; input++) {
     const vcs_place_t place = {VCS_PLACE_INPUT, 0, FRAMES - 1, input};
     float sum = 0, slots[VCS_INPUTS * FRAMES] = {0};
     const vcs_grad_inputs_t in = {.input = slots};
-    float *copy = malloc(scene->slots * sizeof *copy);
-    memcpy(copy, adjoints, scene->slots * sizeof *copy);
+    float *copy = malloc(fixture->slots * sizeof *copy);
+    memcpy(copy, adjoints, fixture->slots * sizeof *copy);
     const vcs_grad_outputs_t to = {.state = copy};
     options.side = input == VCS_INPUT_LEFT ? VCS_SIDE_MORE : VCS_SIDE_LESS;
-    truth_of(scene, &place, ram);
+    truth_of(fixture, &place, ram);
     for (int i = 0; i < RAM_BITS; i++) sum += ram[i] * adjoints[8 * offsetof(vcs_t, ram) + (size_t)i];
-    assert_int_equal(vcs_grad_vjp(&scene->run, &options, &in, &to, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_grad_vjp(&fixture->run, &options, &in, &to, NULL, NULL), VCS_OK);
     assert_true(sum != 0);
     assert_true(slots[VCS_INPUTS * (FRAMES - 1) + input] == sum);
     free(copy);
@@ -132,16 +132,16 @@ static void test_adjoints_of_a_side_are_the_truth(void **state) {
 
 /* The ramp of a capacitor: more resistance, less charge, on every line. */
 static void test_the_paper_has_a_ramp(void **state) {
-  scene_t *scene = *state;
-  float *out = calloc(scene->slots, sizeof *out), tangent[VCS_INPUTS * FRAMES] = {0};
+  fixture_t *fixture = *state;
+  float *out = calloc(fixture->slots, sizeof *out), tangent[VCS_INPUTS * FRAMES] = {0};
   const vcs_grad_inputs_t in = {.input = tangent};
   const vcs_grad_outputs_t to = {.state = out};
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
   options.method = VCS_METHOD_STE;
-  hold_at(scene, 200000);
+  hold_at(fixture, 200000);
   tangent[VCS_INPUTS * (FRAMES - 1) + VCS_INPUT_LEFT] = 1;
-  assert_int_equal(vcs_grad_jvp(&scene->run, &options, &in, &to, NULL, NULL), VCS_OK);
+  assert_int_equal(vcs_grad_jvp(&fixture->run, &options, &in, &to, NULL, NULL), VCS_OK);
   for (size_t i = 0; i < LINES; i++) assert_true(out[8 * (offsetof(vcs_t, ram) + i) + 7] < 0);
   free(out);
 }

@@ -261,7 +261,8 @@ static void test_dispatch_blends_what_opcodes_really_do(void **state) {
 }
 
 /* The sum of A after each of the 256 opcodes: by the exact machine, by the relaxed one, and as it is in a blend around
- * NOP: a blend is (A of NOP + q * the sum over the others) / (1 + 255 q). At T = 0.05 reads are off by less than 1e-6.
+ * NOP: a blend is (A of NOP + q * the sum over the other opcodes) / (1 + 255 q). At T = 0.05 reads are off by less than
+ * 1e-6.
  */
 enum { EXACTLY, ONE_BY_ONE, BLENDED, SUMS };
 

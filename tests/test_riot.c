@@ -1,8 +1,8 @@
 /* test_riot.c: RAM, timer, ports and controllers.
  *
- * The timer is held against one that counts: it is stepped cycle by cycle, as the chip does, where the machine computes
- * what a counter would show. Controllers are driven through vcs_control and read back the way a program does, through a
- * small program that copies a port to RAM.
+ * The timer is compared with one that counts: it is stepped cycle by cycle, as the chip does, where the machine
+ * computes what a counter would show. Controllers are driven through vcs_control and read back the way a program does,
+ * through a small program that copies a port to RAM.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -47,9 +47,9 @@ grep -q "^FAILED: unit tests" "$work/out" || fail "the unit tests do not fail fo
 run DIFFVCS_REQUIRE=all
 [ $? = 1 ] || fail "DIFFVCS_REQUIRE=all does not fail: $(last)"
 
-# A failure is one wherever it is: in a step, or in a step that runs beside the others.
+# A failure counts wherever it happens: in a step that runs alone, or in one that runs beside other steps.
 run STUB_STATUS_builds=1
 [ $? = 1 ] && grep -q "^FAILED: PXC2" "$work/out" || fail "a failed step is not reported: $(last)"
 run STUB_STATUS_python=1
-[ $? = 1 ] && grep -q "^FAILED: python" "$work/out" || fail "a failed step beside the others is not reported: $(last)"
+[ $? = 1 ] && grep -q "^FAILED: python" "$work/out" || fail "a failed step beside other steps is not reported: $(last)"
 exit $failed

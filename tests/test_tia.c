@@ -951,7 +951,7 @@ static int make_program(oracle_tv_t *tv, bool kernel) {
       rom[n++] = 0xA9, rom[n++] = a;
       cycles += 2;
     }
-    if (r == VBLANK && a & 2 && pick(2)) continue; /* not in the dark for long */
+    if (r == VBLANK && a & 2 && pick(2)) continue; /* not blanked for long */
     rom[n++] = 0x85, rom[n++] = (uint8_t)r;
     cycles += 3;
     oracle_tia_write(tv, cycles, r, a);

@@ -21,7 +21,7 @@ enum { FRAMES = 24, RAM_BITS = 1024 };
 static const int32_t horizons[] = {1, 2, 7, FRAMES};
 enum { HORIZONS = sizeof horizons / sizeof *horizons };
 
-/* ---- Stages ------------------------------------------------------------------------------------------------- */
+/* ---- Fixtures ------------------------------------------------------------------------------------------------- */
 
 /* A game in the middle of a run of FRAMES frames with input. */
 typedef struct {
@@ -29,25 +29,25 @@ typedef struct {
   vcs_env_t *env;
   vcs_controls_t controls[FRAMES];
   vcs_run_t run;
-} stage_t;
+} fixture_t;
 
-static void open_stage(stage_t *stage, bool ragged, int played) {
+static void open_fixture(fixture_t *fixture, bool ragged, int played) {
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   uint8_t image[4096];
   size_t size = sizeof image;
   ragged_image(image);
   const uint8_t *from = ragged ? image : vcs_demo_image(&size);
   vcs_error_t error;
-  if (vcs_cart_load(from, size, &options, &stage->cart, &error)) fail_msg("%s", error.message);
-  if (vcs_env_create(stage->cart, &stage->env, &error)) fail_msg("%s", error.message);
-  for (int i = 0; i < played; i++) vcs_env_act_on(stage->env, i / 5 % VCS_ACTIONS, VCS_NOOP);
-  vcs_run_idle(stage->env, FRAMES, stage->controls, &stage->run);
-  for (int i = 0; i < FRAMES; i++) stage->controls[i].held[0] = (uint8_t)(i / 3 * 5 % 32);
+  if (vcs_cart_load(from, size, &options, &fixture->cart, &error)) fail_msg("%s", error.message);
+  if (vcs_env_create(fixture->cart, &fixture->env, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < played; i++) vcs_env_act_on(fixture->env, i / 5 % VCS_ACTIONS, VCS_NOOP);
+  vcs_run_idle(fixture->env, FRAMES, fixture->controls, &fixture->run);
+  for (int i = 0; i < FRAMES; i++) fixture->controls[i].held[0] = (uint8_t)(i / 3 * 5 % 32);
 }
 
-static void close_stage(stage_t *stage) {
-  vcs_env_free(stage->env);
-  vcs_cart_free(stage->cart);
+static void close_fixture(fixture_t *fixture) {
+  vcs_env_free(fixture->env);
+  vcs_cart_free(fixture->cart);
 }
 
 /* ---- The twin ----------------------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ typedef struct {
   bool possible;
 } outcome_t;
 
-static size_t pixels_of(const stage_t *stage) { return (size_t)VCS_WIDTH * (size_t)vcs_env_height(stage->env); }
+static size_t pixels_of(const fixture_t *fixture) { return (size_t)VCS_WIDTH * (size_t)vcs_env_height(fixture->env); }
 
 static void flip_by_hand(const vcs_place_t *place, vcs_t *m, uint8_t *rom, vcs_controls_t *controls) {
   static const uint8_t held[] = {VCS_HELD_UP, VCS_HELD_DOWN, VCS_HELD_LEFT, VCS_HELD_RIGHT, VCS_HELD_FIRE};
@@ -75,17 +75,17 @@ static void flip_by_hand(const vcs_place_t *place, vcs_t *m, uint8_t *rom, vcs_c
   }
 }
 
-static void run_twin(const stage_t *stage, const vcs_place_t *flips, size_t count, outcome_t *outcome) {
-  vcs_cart_t cart = *stage->cart;
+static void run_twin(const fixture_t *fixture, const vcs_place_t *flips, size_t count, outcome_t *outcome) {
+  vcs_cart_t cart = *fixture->cart;
   vcs_controls_t controls[FRAMES];
   vcs_t *m = malloc(sizeof *m);
   uint8_t *frames = malloc(2 * VCS_FRAME_BYTES), *rom = malloc(cart.rom_size);
-  vcs_play_t play = stage->env->play;
+  vcs_play_t play = fixture->env->play;
   int32_t score = 0;
-  memcpy(m, stage->run.start, vcs_state_size(&cart));
-  memcpy(frames, stage->run.picture, 2 * VCS_FRAME_BYTES);
+  memcpy(m, fixture->run.start, vcs_state_size(&cart));
+  memcpy(frames, fixture->run.picture, 2 * VCS_FRAME_BYTES);
   memcpy(rom, cart.rom, cart.rom_size);
-  memcpy(controls, stage->controls, sizeof controls);
+  memcpy(controls, fixture->controls, sizeof controls);
   cart.rom = rom;
   cart.code = NULL; /* bytes change */
   for (size_t i = 0; i < count; i++) flip_by_hand(&flips[i], m, rom, controls);
@@ -93,12 +93,12 @@ static void run_twin(const stage_t *stage, const vcs_place_t *flips, size_t coun
   for (int i = 0, h = 0; i < FRAMES && outcome->possible; i++) {
     vcs_control(&cart, m, &controls[i]);
     vcs_frame(&cart, m, frames);
-    if (stage->env->game) {
-      vcs_game_code_step(stage->env->code, &play, m->ram, m->cart_ram);
+    if (fixture->env->game) {
+      vcs_game_code_step(fixture->env->code, &play, m->ram, m->cart_ram);
       score += play.reward;
     }
     if (i + 1 != horizons[h]) continue;
-    memcpy(outcome->picture[h], vcs_picture(m, frames), pixels_of(stage));
+    memcpy(outcome->picture[h], vcs_picture(m, frames), pixels_of(fixture));
     memcpy(outcome->ram[h], m->ram, 128);
     outcome->score[h++] = score;
   }
@@ -107,19 +107,19 @@ static void run_twin(const stage_t *stage, const vcs_place_t *flips, size_t coun
   free(rom);
 }
 
-static void check_row(const stage_t *stage, const vcs_truth_t *row, int h, const outcome_t *base,
+static void check_row(const fixture_t *fixture, const vcs_truth_t *row, int h, const outcome_t *base,
                       const outcome_t *flipped, int sign) {
   int pixels = 0, bytes = 0;
   if (!flipped->possible) {
     assert_int_equal(row->outcome, VCS_TRUTH_IMPOSSIBLE);
     return;
   }
-  for (size_t i = 0; i < pixels_of(stage); i++) pixels += flipped->picture[h][i] != base->picture[h][i];
+  for (size_t i = 0; i < pixels_of(fixture); i++) pixels += flipped->picture[h][i] != base->picture[h][i];
   for (int i = 0; i < 128; i++) bytes += flipped->ram[h][i] != base->ram[h][i];
   assert_int_equal(row->outcome, VCS_TRUTH_RAN);
   assert_int_equal(row->pixels, pixels);
   assert_int_equal(row->ram_bytes, bytes);
-  assert_int_equal(row->screen_crc, vcs_crc32(flipped->picture[h], pixels_of(stage)));
+  assert_int_equal(row->screen_crc, vcs_crc32(flipped->picture[h], pixels_of(fixture)));
   assert_int_equal(row->ram_crc, vcs_crc32(flipped->ram[h], 128));
   assert_int_equal(row->score, sign * (flipped->score[h] - base->score[h]));
 }
@@ -132,14 +132,14 @@ static uint32_t draw(uint64_t *state, uint32_t below) {
 }
 
 /* Some of every kind. */
-static void draw_places(const stage_t *stage, vcs_place_t *places, size_t count) {
+static void draw_places(const fixture_t *fixture, vcs_place_t *places, size_t count) {
   uint64_t state = 7;
   for (size_t i = 0; i < count; i++) {
     const uint8_t bit = (uint8_t)draw(&state, 8);
     const uint32_t ram = (uint32_t)offsetof(vcs_t, ram) + draw(&state, 128);
     const vcs_place_t kinds[] = {
         {VCS_PLACE_STATE, bit, 0, ram},
-        {VCS_PLACE_STATE, bit, 0, draw(&state, (uint32_t)vcs_state_size(stage->cart))},
+        {VCS_PLACE_STATE, bit, 0, draw(&state, (uint32_t)vcs_state_size(fixture->cart))},
         {VCS_PLACE_ROM, bit, 0, draw(&state, 0x48)},
         {VCS_PLACE_INPUT, 0, (uint16_t)draw(&state, FRAMES), draw(&state, VCS_INPUTS)},
     };
@@ -154,36 +154,36 @@ static void draw_places(const stage_t *stage, vcs_place_t *places, size_t count)
 
 static void check_singles(bool ragged, int played) {
   enum { PLACES = 240 };
-  stage_t stage;
+  fixture_t fixture;
   vcs_place_t places[PLACES];
   vcs_truth_t rows[PLACES][HORIZONS], again[PLACES][HORIZONS], own[HORIZONS];
   outcome_t *base = malloc(sizeof *base), *flipped = malloc(sizeof *flipped);
   int changed = 0;
-  open_stage(&stage, ragged, played);
-  draw_places(&stage, places, PLACES);
-  vcs_truth_options_t options = {.horizons = horizons, .horizon_count = HORIZONS, .env = stage.env, .threads = 1};
+  open_fixture(&fixture, ragged, played);
+  draw_places(&fixture, places, PLACES);
+  vcs_truth_options_t options = {.horizons = horizons, .horizon_count = HORIZONS, .env = fixture.env, .threads = 1};
   vcs_truth_results_t results = {.base = own, .rows = rows[0]};
-  const uint64_t before = vcs_hash(stage.cart, stage.run.start);
-  assert_int_equal(vcs_truth(&stage.run, &options, places, PLACES, &results, NULL), VCS_OK);
+  const uint64_t before = vcs_hash(fixture.cart, fixture.run.start);
+  assert_int_equal(vcs_truth(&fixture.run, &options, places, PLACES, &results, NULL), VCS_OK);
   options.threads = 3;
   results.rows = again[0];
-  assert_int_equal(vcs_truth(&stage.run, &options, places, PLACES, &results, NULL), VCS_OK);
-  assert_true(vcs_hash(stage.cart, stage.run.start) == before);
-  run_twin(&stage, NULL, 0, base);
-  for (int h = 0; h < HORIZONS; h++) check_row(&stage, &own[h], h, base, base, 1);
+  assert_int_equal(vcs_truth(&fixture.run, &options, places, PLACES, &results, NULL), VCS_OK);
+  assert_true(vcs_hash(fixture.cart, fixture.run.start) == before);
+  run_twin(&fixture, NULL, 0, base);
+  for (int h = 0; h < HORIZONS; h++) check_row(&fixture, &own[h], h, base, base, 1);
   for (int i = 0; i < PLACES; i++) {
-    run_twin(&stage, &places[i], 1, flipped);
-    const int sign = vcs_place_bit(&stage.run, &places[i]) ? -1 : 1;
+    run_twin(&fixture, &places[i], 1, flipped);
+    const int sign = vcs_place_bit(&fixture.run, &places[i]) ? -1 : 1;
     for (int h = 0; h < HORIZONS; h++) {
-      check_row(&stage, &rows[i][h], h, base, flipped, sign);
-      check_row(&stage, &again[i][h], h, base, flipped, sign);
+      check_row(&fixture, &rows[i][h], h, base, flipped, sign);
+      check_row(&fixture, &again[i][h], h, base, flipped, sign);
       changed += rows[i][h].pixels > 0;
     }
   }
   assert_true(changed > 10);
   free(base);
   free(flipped);
-  close_stage(&stage);
+  close_fixture(&fixture);
 }
 
 static void test_truth_equals_running_by_hand(void **context) {
@@ -200,28 +200,28 @@ static void test_truth_shows_old_rows_as_a_run_that_draws_everything(void **cont
 static void test_truth_maps_are_signed_differences_and_add_up(void **context) {
   (void)context;
   enum { PLACES = 40 };
-  stage_t stage;
+  fixture_t fixture;
   vcs_place_t places[PLACES];
   float values[768];
   outcome_t *base = malloc(sizeof *base), *flipped = malloc(sizeof *flipped);
-  open_stage(&stage, false, 60);
-  draw_places(&stage, places, PLACES);
-  const size_t pixels = pixels_of(&stage);
+  open_fixture(&fixture, false, 60);
+  draw_places(&fixture, places, PLACES);
+  const size_t pixels = pixels_of(&fixture);
   float *map = malloc(PLACES * HORIZONS * pixels * 3 * sizeof *map),
         *ram = malloc(sizeof(float) * PLACES * HORIZONS * RAM_BITS);
-  run_twin(&stage, NULL, 0, base);
+  run_twin(&fixture, NULL, 0, base);
   for (int kind = VCS_VALUES_INDEX; kind <= VCS_VALUES_RGB; kind++) {
-    const int32_t channels = vcs_pixel_values(stage.cart, kind, values);
+    const int32_t channels = vcs_pixel_values(fixture.cart, kind, values);
     const size_t size = pixels * (size_t)channels;
     const vcs_truth_options_t options = {
         .horizons = horizons, .horizon_count = HORIZONS, .values = values, .channels = channels};
     const vcs_truth_results_t results = {.pixels = map, .ram = ram};
     for (size_t i = 0; i < PLACES * HORIZONS * size; i++) map[i] = 5;
     for (size_t i = 0; i < (size_t)PLACES * HORIZONS * RAM_BITS; i++) ram[i] = 5;
-    assert_int_equal(vcs_truth(&stage.run, &options, places, PLACES, &results, NULL), VCS_OK);
+    assert_int_equal(vcs_truth(&fixture.run, &options, places, PLACES, &results, NULL), VCS_OK);
     for (size_t i = 0; i < PLACES; i++) {
-      run_twin(&stage, &places[i], 1, flipped);
-      const bool set = vcs_place_bit(&stage.run, &places[i]);
+      run_twin(&fixture, &places[i], 1, flipped);
+      const bool set = vcs_place_bit(&fixture.run, &places[i]);
       const outcome_t *one = !flipped->possible || set ? base : flipped,
                       *zero = !flipped->possible || !set ? base : flipped;
       for (size_t h = 0; h < HORIZONS; h++) {
@@ -243,7 +243,7 @@ static void test_truth_maps_are_signed_differences_and_add_up(void **context) {
   free(ram);
   free(base);
   free(flipped);
-  close_stage(&stage);
+  close_fixture(&fixture);
 }
 
 static void test_truth_of_sets(void **context) {
@@ -252,43 +252,43 @@ static void test_truth_of_sets(void **context) {
   static const size_t ends[] = {1, 3, 3, 10, 30, PLACES};
   enum { SETS = sizeof ends / sizeof *ends };
   for (int ragged = 0; ragged < 2; ragged++) {
-    stage_t stage;
+    fixture_t fixture;
     vcs_place_t places[PLACES];
     vcs_truth_t rows[SETS][HORIZONS];
     outcome_t *base = malloc(sizeof *base), *flipped = malloc(sizeof *flipped);
-    open_stage(&stage, ragged, 21);
-    draw_places(&stage, places, PLACES);
+    open_fixture(&fixture, ragged, 21);
+    draw_places(&fixture, places, PLACES);
     for (int i = 0; i < PLACES; i++) { /* sets of odd state are hardly ever possible */
       if (places[i].kind == VCS_PLACE_STATE) places[i].index = (uint32_t)offsetof(vcs_t, ram) + places[i].index % 128;
     }
     const vcs_truth_options_t options = {.horizons = horizons, .horizon_count = HORIZONS};
     const vcs_truth_results_t results = {.rows = rows[0]};
-    assert_int_equal(vcs_truth_sets(&stage.run, &options, places, ends, SETS, &results, NULL), VCS_OK);
-    run_twin(&stage, NULL, 0, base);
+    assert_int_equal(vcs_truth_sets(&fixture.run, &options, places, ends, SETS, &results, NULL), VCS_OK);
+    run_twin(&fixture, NULL, 0, base);
     for (int i = 0; i < SETS; i++) {
       const size_t first = i ? ends[i - 1] : 0;
-      run_twin(&stage, places + first, ends[i] - first, flipped);
+      run_twin(&fixture, places + first, ends[i] - first, flipped);
       for (int h = 0; h < HORIZONS; h++) {
         rows[i][h].score = flipped->score[h] - base->score[h]; /* no environment, no score */
-        check_row(&stage, &rows[i][h], h, base, flipped, 1);
+        check_row(&fixture, &rows[i][h], h, base, flipped, 1);
       }
     }
     free(base);
     free(flipped);
-    close_stage(&stage);
+    close_fixture(&fixture);
   }
 }
 
 static void test_truth_of_pairs(void **context) {
   (void)context;
   enum { PLACES = 10, PAIRS = PLACES * (PLACES - 1) / 2 };
-  stage_t stage;
+  fixture_t fixture;
   vcs_place_t places[PLACES];
   size_t pairs[PAIRS][2], n = 0;
   vcs_truth_t rows[PAIRS][HORIZONS];
   float values[768];
   int interacting = 0;
-  open_stage(&stage, true, 33);
+  open_fixture(&fixture, true, 33);
   for (uint8_t i = 0; i < PLACES; i++) {
     places[i] = (vcs_place_t){VCS_PLACE_STATE, i % 8, 0, (uint32_t)offsetof(vcs_t, ram) + (i < 8 ? 0 : 5u)};
   }
@@ -296,26 +296,27 @@ static void test_truth_of_pairs(void **context) {
   for (size_t i = 0; i < PLACES; i++) {
     for (size_t j = i + 1; j < PLACES; j++) pairs[n][0] = i, pairs[n++][1] = j;
   }
-  const size_t pixels = pixels_of(&stage);
+  const size_t pixels = pixels_of(&fixture);
   float *map = calloc(PAIRS * HORIZONS * pixels, sizeof *map),
         *ram = calloc((size_t)PAIRS * HORIZONS * RAM_BITS, sizeof *ram);
   const vcs_truth_options_t options = {.horizons = horizons,
                                        .horizon_count = HORIZONS,
-                                       .env = stage.env,
+                                       .env = fixture.env,
                                        .values = values,
-                                       .channels = vcs_pixel_values(stage.cart, VCS_VALUES_INDEX, values)};
+                                       .channels = vcs_pixel_values(fixture.cart, VCS_VALUES_INDEX, values)};
   const vcs_truth_results_t results = {.rows = rows[0], .pixels = map, .ram = ram};
   assert_int_equal(
-      vcs_truth_pairs(&stage.run, &options, places, PLACES, (const size_t(*)[2])pairs, PAIRS, &results, NULL), VCS_OK);
+      vcs_truth_pairs(&fixture.run, &options, places, PLACES, (const size_t(*)[2])pairs, PAIRS, &results, NULL),
+      VCS_OK);
   outcome_t *base = malloc(sizeof *base), *one = malloc(sizeof *one), *two = malloc(sizeof *two),
             *both = malloc(sizeof *both);
-  run_twin(&stage, NULL, 0, base);
+  run_twin(&fixture, NULL, 0, base);
   for (size_t i = 0; i < PAIRS; i++) {
     const vcs_place_t flips[2] = {places[pairs[i][0]], places[pairs[i][1]]};
-    const bool negative = vcs_place_bit(&stage.run, &flips[0]) != vcs_place_bit(&stage.run, &flips[1]);
-    run_twin(&stage, &flips[0], 1, one);
-    run_twin(&stage, &flips[1], 1, two);
-    run_twin(&stage, flips, 2, both);
+    const bool negative = vcs_place_bit(&fixture.run, &flips[0]) != vcs_place_bit(&fixture.run, &flips[1]);
+    run_twin(&fixture, &flips[0], 1, one);
+    run_twin(&fixture, &flips[1], 1, two);
+    run_twin(&fixture, flips, 2, both);
     for (size_t h = 0; h < HORIZONS; h++) {
       int different = 0, bytes = 0;
       for (size_t k = 0; k < pixels; k++) {
@@ -338,7 +339,7 @@ static void test_truth_of_pairs(void **context) {
   free(one);
   free(two);
   free(both);
-  close_stage(&stage);
+  close_fixture(&fixture);
 }
 
 static void ignore(void *context, int horizon, const vcs_sight_t *sight) { (void)context, (void)horizon, (void)sight; }
@@ -349,13 +350,13 @@ static void test_truth_cuts_runs_that_rejoin(void **context) {
   static const size_t offsets[] = {offsetof(vcs_t, audio), offsetof(vcs_t, bus), offsetof(vcs_t, instructions)};
   static const int32_t end = FRAMES;
   for (int ragged = 0; ragged < 2; ragged++) {
-    stage_t stage;
+    fixture_t fixture;
     vcs_base_t base;
     vcs_runner_t runner;
     bool possible;
     const vcs_view_t view = {.horizons = &end, .horizon_count = 1, .pictures = true};
-    open_stage(&stage, ragged, 35);
-    assert_int_equal(vcs_base_create(&base, &stage.run, &view, NULL), VCS_OK);
+    open_fixture(&fixture, ragged, 35);
+    assert_int_equal(vcs_base_create(&base, &fixture.run, &view, NULL), VCS_OK);
     assert_int_equal(vcs_base_record(&base, &possible, NULL), VCS_OK);
     assert_int_equal(vcs_runner_create(&runner, &base, NULL), VCS_OK);
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
@@ -370,7 +371,7 @@ static void test_truth_cuts_runs_that_rejoin(void **context) {
     assert_true(runner.frames_run <= 2);
     vcs_runner_free(&runner);
     vcs_base_free(&base);
-    close_stage(&stage);
+    close_fixture(&fixture);
   }
 }
 
@@ -379,27 +380,27 @@ static void test_truth_knows_rom_that_is_not_read(void **context) {
   (void)context;
   static const int32_t end = FRAMES;
   for (int ragged = 0; ragged < 2; ragged++) {
-    stage_t stage;
+    fixture_t fixture;
     vcs_base_t base;
     bool possible;
     uint32_t unread = 0;
     const vcs_view_t view = {.horizons = &end, .horizon_count = 1, .pictures = true, .rom = true};
     outcome_t *plain = malloc(sizeof *plain), *inverted = malloc(sizeof *inverted);
-    open_stage(&stage, ragged, 35);
-    assert_int_equal(vcs_base_create(&base, &stage.run, &view, NULL), VCS_OK);
+    open_fixture(&fixture, ragged, 35);
+    assert_int_equal(vcs_base_create(&base, &fixture.run, &view, NULL), VCS_OK);
     assert_int_equal(vcs_base_record(&base, &possible, NULL), VCS_OK);
     vcs_base_find_unread(&base);
     assert_non_null(base.unread);
-    run_twin(&stage, NULL, 0, plain);
+    run_twin(&fixture, NULL, 0, plain);
     for (uint32_t i = 0; i < base.cart.rom_size; i++) {
       vcs_place_t byte[8];
       unread += base.unread[i];
       if (!base.unread[i] || i % (uint32_t)trials(13, 97)) continue;
       for (uint8_t bit = 0; bit < 8; bit++) byte[bit] = (vcs_place_t){VCS_PLACE_ROM, bit, 0, i};
-      run_twin(&stage, byte, 8, inverted);
+      run_twin(&fixture, byte, 8, inverted);
       assert_memory_equal(plain->ram, inverted->ram, sizeof plain->ram);
       for (int h = 0; h < HORIZONS; h++) {
-        assert_memory_equal(plain->picture[h], inverted->picture[h], pixels_of(&stage));
+        assert_memory_equal(plain->picture[h], inverted->picture[h], pixels_of(&fixture));
       }
     }
     assert_true(unread > 1000 && unread < 4090);
@@ -407,27 +408,27 @@ static void test_truth_knows_rom_that_is_not_read(void **context) {
     vcs_base_free(&base);
     free(plain);
     free(inverted);
-    close_stage(&stage);
+    close_fixture(&fixture);
   }
 }
 
 static void test_truth_refuses_what_is_not_there(void **context) {
   (void)context;
-  stage_t stage;
+  fixture_t fixture;
   vcs_truth_t rows[4];
   vcs_error_t error;
-  open_stage(&stage, false, 5);
+  open_fixture(&fixture, false, 5);
   const vcs_truth_results_t results = {.rows = rows};
   const vcs_place_t fine = {VCS_PLACE_STATE, 0, 0, 0};
   const vcs_place_t wrong[] = {{9, 0, 0, 0},
                                {VCS_PLACE_STATE, 8, 0, 0},
-                               {VCS_PLACE_STATE, 0, 0, (uint32_t)vcs_state_size(stage.cart)},
+                               {VCS_PLACE_STATE, 0, 0, (uint32_t)vcs_state_size(fixture.cart)},
                                {VCS_PLACE_ROM, 0, 0, 4096},
                                {VCS_PLACE_INPUT, 1, 0, 0},
                                {VCS_PLACE_INPUT, 0, FRAMES, 0},
                                {VCS_PLACE_INPUT, 0, 0, VCS_INPUTS}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    assert_int_equal(vcs_truth(&stage.run, NULL, &wrong[i], 1, &results, &error), VCS_BAD_ARGUMENT);
+    assert_int_equal(vcs_truth(&fixture.run, NULL, &wrong[i], 1, &results, &error), VCS_BAD_ARGUMENT);
     assert_true(strlen(error.message) > 0);
   }
   static const int32_t backwards[] = {2, 1}, far[] = {FRAMES + 1}, none[] = {0};
@@ -435,36 +436,36 @@ static void test_truth_refuses_what_is_not_there(void **context) {
                                      {.horizons = far, .horizon_count = 1},
                                      {.horizons = none, .horizon_count = 1}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    assert_int_equal(vcs_truth(&stage.run, &bad[i], &fine, 1, &results, &error), VCS_BAD_ARGUMENT);
+    assert_int_equal(vcs_truth(&fixture.run, &bad[i], &fine, 1, &results, &error), VCS_BAD_ARGUMENT);
   }
   float map[1];
   const vcs_truth_results_t no_values = {.pixels = map};
-  assert_int_equal(vcs_truth(&stage.run, NULL, &fine, 1, &no_values, &error), VCS_BAD_ARGUMENT);
-  assert_int_equal(vcs_truth(&stage.run, NULL, &fine, 1, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_truth(&fixture.run, NULL, &fine, 1, &no_values, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_truth(&fixture.run, NULL, &fine, 1, NULL, &error), VCS_BAD_ARGUMENT);
   assert_int_equal(vcs_truth(NULL, NULL, &fine, 1, &results, &error), VCS_BAD_ARGUMENT);
-  vcs_run_t empty = stage.run;
+  vcs_run_t empty = fixture.run;
   empty.frames = 0;
   assert_int_equal(vcs_truth(&empty, NULL, &fine, 1, &results, &error), VCS_BAD_ARGUMENT);
   const size_t same[][2] = {{0, 0}}, descending[] = {2, 1};
-  assert_int_equal(vcs_truth_pairs(&stage.run, NULL, &fine, 1, same, 1, &results, &error), VCS_BAD_ARGUMENT);
-  assert_int_equal(vcs_truth_sets(&stage.run, NULL, &fine, descending, 2, &results, &error), VCS_BAD_ARGUMENT);
-  assert_int_equal(vcs_truth(&stage.run, NULL, &fine, 1, &results, &error), VCS_OK);
-  assert_int_equal(vcs_truth(&stage.run, NULL, NULL, 0, &results, &error), VCS_OK);
-  close_stage(&stage);
+  assert_int_equal(vcs_truth_pairs(&fixture.run, NULL, &fine, 1, same, 1, &results, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_truth_sets(&fixture.run, NULL, &fine, descending, 2, &results, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_truth(&fixture.run, NULL, &fine, 1, &results, &error), VCS_OK);
+  assert_int_equal(vcs_truth(&fixture.run, NULL, NULL, 0, &results, &error), VCS_OK);
+  close_fixture(&fixture);
 }
 
 static void test_truth_idle_run_is_what_the_environment_does(void **context) {
   (void)context;
-  stage_t stage;
+  fixture_t fixture;
   vcs_truth_t end;
-  open_stage(&stage, false, 80);
-  vcs_run_idle(stage.env, FRAMES, stage.controls, &stage.run);
+  open_fixture(&fixture, false, 80);
+  vcs_run_idle(fixture.env, FRAMES, fixture.controls, &fixture.run);
   const vcs_truth_results_t results = {.base = &end};
-  assert_int_equal(vcs_truth(&stage.run, NULL, NULL, 0, &results, NULL), VCS_OK);
-  for (int i = 0; i < FRAMES; i++) vcs_env_act_on(stage.env, VCS_NOOP, VCS_NOOP);
-  assert_int_equal(end.screen_crc, vcs_crc32(vcs_env_screen(stage.env), pixels_of(&stage)));
-  assert_int_equal(end.ram_crc, vcs_crc32(vcs_env_ram(stage.env), 128));
-  close_stage(&stage);
+  assert_int_equal(vcs_truth(&fixture.run, NULL, NULL, 0, &results, NULL), VCS_OK);
+  for (int i = 0; i < FRAMES; i++) vcs_env_act_on(fixture.env, VCS_NOOP, VCS_NOOP);
+  assert_int_equal(end.screen_crc, vcs_crc32(vcs_env_screen(fixture.env), pixels_of(&fixture)));
+  assert_int_equal(end.ram_crc, vcs_crc32(vcs_env_ram(fixture.env), 128));
+  close_fixture(&fixture);
 }
 
 int main(void) {

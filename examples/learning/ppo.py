@@ -11,7 +11,7 @@ the one that learns. PPO's trust region is then around the policy as learning fr
 by how much more likely it is to act as the older one did (Hilton et al. 2022). On a GPU acting and learning are CUDA graphs, and numbers are
 bfloat16 where the hardware multiplies matrices.
 
-Ends when the mean score of the last 100 games reaches --until, or after --minutes. The folder --out holds curve.csv (time,
+Ends when the mean score of the last 100 games reaches --until, or after --minutes or --frames. The folder --out holds curve.csv (time,
 frames, score), curve.png (with matplotlib), agent.pt (the checkpoint, written every half a minute and continued from by
 --resume), game.mp4 (with ffmpeg) and result.json. Scores are those of the game, of whole games; the agent sees their signs.
 """
@@ -43,6 +43,7 @@ def arguments() -> argparse.Namespace:
     add("game", help="a game's name, or the path of its ROM")
     add("--until", type=float, default=None, metavar="SCORE", help="stop at this mean of 100 games")
     add("--minutes", type=float, default=10, help="stop after this time (default 10)")
+    add("--frames", type=float, default=None, help="stop after so many frames")
     add("--seed", type=int, default=1)
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cuda, cuda:1 or cpu")
     add("--observe", choices=("image", "ram"), default="image")
@@ -310,7 +311,7 @@ def draw_curve(path: pathlib.Path, rows: list[tuple[float, ...]], o: argparse.Na
     plt.close(figure)
 
 
-def film(path: pathlib.Path, agent: Agent, o: argparse.Namespace, device: torch.device) -> None:
+def write_video(path: pathlib.Path, agent: Agent, o: argparse.Namespace, device: torch.device) -> None:
     """One game of the agent as a video, at the speed of the console."""
     if not shutil.which("ffmpeg"):
         print("no game.mp4: ffmpeg is not installed (apt-get install ffmpeg)")
@@ -451,7 +452,7 @@ def main() -> int:
                     saved_at = seconds
                     save(seconds)
                 reached = o.until is not None and len(scores) == 100 and mean >= o.until
-                if reached or seconds >= 60 * o.minutes:
+                if reached or seconds >= 60 * o.minutes or (o.frames and frames >= o.frames):
                     break
     except KeyboardInterrupt:
         print("\nstopped; --resume continues", file=sys.stderr)
@@ -468,7 +469,7 @@ def main() -> int:
     if rows:
         draw_curve(out / "curve.png", rows, o)
     if not o.no_video:
-        film(out / "game.mp4", actor, o, device)
+        write_video(out / "game.mp4", actor, o, device)
     for env in envs:
         env.close()
     return 0

@@ -45,7 +45,7 @@ def act(weights, ram, before, side, step):
     return np.where(ram[:, BALL_Y] == 0, FIRE if step % 2 else NOOP, actions)  # serve
 
 
-def play(batch, players, random, steps=STEPS, film=None):
+def play(batch, players, random, steps=STEPS):
     """Plays both players' weights (None: at random) in all environments; returns the points that each side won, by environment."""
     _, info = batch.reset(range(ENVS), range(ENVS))
     ram = before = info["ram"].copy()
@@ -60,8 +60,6 @@ def play(batch, players, random, steps=STEPS, film=None):
         _, rewards, _, _, info = batch.step(actions)
         before, ram = ram, info["ram"].copy()
         won += np.clip(rewards, 0, None)
-        if film is not None:
-            film(actions[0])
     return won
 
 
@@ -82,7 +80,7 @@ def elo(results):
     return float(np.mean(gains))
 
 
-def film_of(path, weights, random, steps):
+def write_video(path, weights, random, steps):
     """Writes a GIF of the trained player (on the right) and the random player."""
     try:
         from PIL import Image
@@ -141,7 +139,7 @@ def main():
     frames = options.generations * 2 * ENVS * STEPS * STEP_FRAMES
     print(f"after {frames:,} frames of self-play: {100 * part:.0f} % of the points against a random player")
     if options.video:
-        film_of(options.video, weights, random, 300)
+        write_video(options.video, weights, random, 300)
         print(f"wrote {options.video}")
     return 1 if 100 * part < options.at_least else 0
 

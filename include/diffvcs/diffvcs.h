@@ -35,7 +35,7 @@ extern "C" {
 #endif
 
 #if defined(_WIN32)
-#define VCS_API
+#define VCS_API __declspec(dllexport)
 #else
 #define VCS_API __attribute__((visibility("default")))
 #endif

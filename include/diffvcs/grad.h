@@ -80,11 +80,13 @@ typedef enum {
 } vcs_side_rule_t;
 
 typedef enum {
-  VCS_METHOD_BIT,   /* Boolean differences, composed to first order */
-  VCS_METHOD_STE,   /* the paper's SOFT-STE */
-  VCS_METHOD_NAIVE, /* derivative of the integer program: none through an index, a comparison or a branch */
-  VCS_METHOD_EXACT, /* no estimate: differences of runs. A VJP flips every bit of the inputs that are wanted, a JVP
-                       every bit with a tangent, all in one walk. Every slot is a bit, those of numbers too */
+  VCS_METHOD_BIT,    /* Boolean differences, composed to first order */
+  VCS_METHOD_STE,    /* the paper's SOFT-STE */
+  VCS_METHOD_NAIVE,  /* derivative of the integer program: none through an index, a comparison or a branch */
+  VCS_METHOD_EXACT,  /* no estimate: differences of runs. A VJP flips every bit of the inputs that are wanted, a JVP
+                        every bit with a tangent, all in one walk. Every slot is a bit, those of numbers too */
+  VCS_METHOD_HYBRID, /* `exact` for the bits that need it most, as many as `budget` pays for; `bit` with forks for the
+                        rest, and for numbers */
   VCS_METHODS
 } vcs_method_t;
 
@@ -95,7 +97,10 @@ typedef struct {
   float alpha, temperature; /* `ste`: sharpness of the gate, and temperature of reads (0: one-hot reads) */
   vcs_side_rule_t side;
   const float *scale;   /* value of each of the 256 palette indices, or NULL for the index itself */
-  uint64_t reserved[8]; /* 0 */
+  double budget;        /* `hybrid`: what exact effects may cost, in frames of ale-py (src/grad/hybrid.c); 0: 40 for
+                           each frame of the run */
+  int32_t threads;      /* `exact`, `hybrid`: number of threads; 0: one per core. Results do not depend on it */
+  uint64_t reserved[6]; /* 0 */
 } vcs_grad_options_t;
 
 /* Fills in the defaults: `bit` without forks, alpha 6, temperature 0, VCS_SIDE_TANGENT, palette indices. */
@@ -121,7 +126,8 @@ typedef struct {
 typedef struct {
   uint64_t instructions, branches; /* number of tape rows processed; waits and rows without derivative may be skipped */
   uint64_t forks, rejoined;        /* number of forks, and of those that met the run again */
-  /* `exact`: instructions that flips executed by themselves, and how often a flip left the run */
+  /* `exact`: instructions that flips executed by themselves, and how often a flip left the run; `hybrid`: the sum of
+   * both methods, and in `branches` the number of bits whose effect is exact */
 } vcs_grad_report_t;
 
 /* vcs_grad_jvp adds the product of the run's Jacobian with the tangents in `inputs` to `outputs`; vcs_grad_vjp adds the
@@ -307,7 +313,7 @@ typedef struct {
   uint32_t flip;         /* the number of the place, or set */
   uint16_t horizon;      /* the number of the horizon */
   uint16_t of;           /* one of VCS_OF_... */
-  uint32_t index;        /* of the pixel or byte; 0 for the others */
+  uint32_t index;        /* of the pixel or byte; 0 for score and lives */
   int32_t base, flipped; /* the output in the run, and with the flip */
 } vcs_jacobian_entry_t;
 
@@ -376,7 +382,10 @@ typedef struct {
   int32_t threads;        /* as in vcs_truth_options_t */
   void (*progress)(void *context, size_t draws);
   void *progress_context;
-  uint64_t reserved[8]; /* 0 */
+  const double *control; /* NULL, or an estimate of each place's derivative, such as a VJP: VCS_SMOOTH_SCORE samples
+                            only what it leaves unexplained, F(b) - sum_i control_i (b_i - p_i). Any numbers keep the
+                            result unbiased; good ones make the intervals narrow; the slope s is found from the draws */
+  uint64_t reserved[7];  /* 0 */
 } vcs_smooth_options_t;
 VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);
 

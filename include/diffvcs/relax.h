@@ -7,7 +7,7 @@
  *   dispatch   sum_k w_k (result of opcode k), w = softmax(logits / T), over all 256 opcodes
  *
  * With the cast VCS_CAST_ROUND every read, every program counter and every blend is rounded to an integer, ties to
- * even: the machine is a machine of integers again, which goes its own way from the first value that rounds wrongly.
+ * even: the machine has integers only, and differs from the exact one from the first value that rounds wrongly on.
  * With VCS_CAST_NONE registers, flags, RAM, time, the registers of TIA and RIOT, and pixels are real numbers, and
  * operations are the multilinear interpolation of the exact ones. Only decisions round: which cell or register is
  * accessed, which bank is selected, on which line and in which frame something happens (docs/relaxed.md).

@@ -102,12 +102,20 @@ VCS_API int vcs_input_by_name(const char *name);  /* in any case; -1: none */
 VCS_API vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_error_t *error);
 
 /* The methods of grad.h, with and without forks: estimates, and the exact differences of runs. */
-enum { VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT, VCS_STUDY_METHODS };
-enum { VCS_STUDY_ESTIMATES = VCS_STUDY_EXACT };         /* how many estimates there are; they come first */
+enum {
+  VCS_STUDY_NAIVE,
+  VCS_STUDY_STE,
+  VCS_STUDY_BIT,
+  VCS_STUDY_BIT_FORK,
+  VCS_STUDY_EXACT,
+  VCS_STUDY_HYBRID,
+  VCS_STUDY_METHODS
+};
+enum { VCS_STUDY_ESTIMATES = VCS_STUDY_EXACT };         /* how many cheap estimates there are; they come first */
 enum { VCS_STUDY_WINDOW = 256 };                        /* default of fork windows, in instructions */
-VCS_API const char *vcs_study_method_name(int method);  /* "naive", "ste", "bit", "bit+fork", "exact" */
+VCS_API const char *vcs_study_method_name(int method);  /* "naive", "ste", "bit", "bit+fork", "exact", "hybrid" */
 VCS_API int vcs_study_method_by_name(const char *name); /* in any case; -1: none */
-/* Fills `options` with the defaults of a method; bit+fork gets forks of at most `window` instructions. */
+/* Fills `options` with the defaults of a method; bit+fork and hybrid get forks of at most `window` instructions. */
 VCS_API void vcs_study_method_options(int method, int32_t window, vcs_grad_options_t *options);
 
 /* ---- Setups: a game played up to a frame, and the run that is studied --------------------------------------- */
@@ -175,8 +183,9 @@ VCS_API double vcs_target_truth(const vcs_scalar_t *target, const vcs_run_t *run
 
 /* ---- Places by name ----------------------------------------------------------------------------------------- */
 
-/* Parses a bit, "ram:9C.3", "rom:F123.4" (an address, in the bank present when the run begins) or "rom:@1F0.4" (an
- * offset in the image), and an input, "right" or "right@2" (held in frame 2 of the run). */
+/* Parses one bit: "ram:9C.3" or "9C.3" (an address), "rom:F123.4" (an address, in the bank that is present when the run
+ * begins), "rom:@1F0.4" (an offset in the image), "cartram:1F.0", a field of the machine ("a.0", "grp[1].0"), or
+ * "input:2.right" (held in frame 2 of the run). vcs_place_parse_input parses an input: "right", or "right@2". */
 VCS_API vcs_status_t vcs_place_parse_bit(const char *text, const vcs_run_t *run, vcs_place_t *place,
                                          vcs_error_t *error);
 VCS_API vcs_status_t vcs_place_parse_input(const char *text, const vcs_run_t *run, vcs_place_t *place,
@@ -192,10 +201,26 @@ typedef struct {
   size_t count;
 } vcs_places_t;
 
-/* Lists all bits of groups, with commas between them: ram, rom, input, cpu, pc, tia, riot, cartram, state. */
+/* Groups of bits, by the names that the command line (--wrt) and Python (wrt=) use: `cpu` is A, X, Y, the stack pointer
+ * and the flags, `cartram` the RAM of a cartridge, `state` the whole machine. */
+#define VCS_WRT_NAMES "ram, rom, input, cpu, pc, tia, riot, cartram, state"
+enum {
+  VCS_WRT_ROM = 1,
+  VCS_WRT_RAM = 2,
+  VCS_WRT_INPUT = 4,
+  VCS_WRT_CPU = 8,
+  VCS_WRT_TIA = 16,
+  VCS_WRT_RIOT = 32,
+  VCS_WRT_PC = 64,
+  VCS_WRT_CARTRAM = 128,
+  VCS_WRT_STATE = 256
+};
+VCS_API int vcs_wrt_parse(const char *text); /* "rom,ram": one or more names with commas; 0: not understood */
+
+/* Lists all bits of groups, with commas between their names. */
 VCS_API vcs_status_t vcs_places_of_groups(const vcs_run_t *run, const char *groups, vcs_places_t *places,
                                           vcs_error_t *error);
-/* Lists single bits or whole bytes, with commas between them: "9C.3,rom:1F0.7,grp[1].0,input:0.left". */
+/* Lists bits as vcs_place_parse_bit writes them, or whole bytes, with commas between them: "ram:9C.3,rom:@1F0". */
 VCS_API vcs_status_t vcs_places_of_bits(const vcs_run_t *run, const char *bits, vcs_places_t *places,
                                         vcs_error_t *error);
 VCS_API void vcs_places_free(vcs_places_t *places);
@@ -357,7 +382,9 @@ typedef struct {
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
   double *costs;        /* [method]: receives the mean processor time of a place, in drawn frames; NULL: not measured */
-  uint64_t reserved[7]; /* 0 */
+  double budget;        /* hybrid: vcs_grad_options_t.budget */
+  int32_t cell[2];      /* vcs_score_vjp: the outputs are sums over cells of a grid, so wide and so high; 0: pixels */
+  uint64_t reserved[5]; /* 0 */
 } vcs_score_options_t;
 
 /* Compares, for each place (a bit of the state or of ROM, an input) flipped by itself, the effect that each method
@@ -367,8 +394,9 @@ VCS_API vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *
                                size_t count, vcs_agreements_t *results, vcs_error_t *error);
 
 /* Compares reverse passes with the truth: at each horizon, the derivatives of `pixels` pixels (drawn with `seed` among
- * those that some place changes, by palette index) with respect to all places. Writes results[method][horizon]. Of the
- * options, methods and horizons must be given; `costs` are those of one reverse pass. */
+ * those that some place changes, by palette index), or of the sums over the cells of a grid that contain them, with
+ * respect to all places. Writes results[method][horizon]. Of the options, methods and horizons must be given; `costs`
+ * are those of one reverse pass. */
 VCS_API vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
                                    size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results,
                                    vcs_error_t *error);
@@ -385,7 +413,8 @@ typedef struct {
   int32_t threads;                /* 0: one for each core */
   uint8_t costs;                  /* 1: measures what each method costs, which differs from run to run */
   vcs_report_t report;
-  uint64_t reserved[8]; /* 0 */
+  double budget;        /* hybrid: vcs_grad_options_t.budget */
+  uint64_t reserved[7]; /* 0 */
 } vcs_score_game_options_t;
 
 /* Scores a game: presses of the stick in several states, bits of RAM and of ROM and reverse passes in the first. `rows`
@@ -396,10 +425,6 @@ VCS_API vcs_status_t vcs_score_game(const vcs_cart_t *cart, const char *game, co
                                     char **rows, vcs_error_t *error);
 
 /* ---- Attribution: derivatives of one target, or of one cause -------------------------------------------------- */
-
-/* Groups of bits. */
-enum { VCS_WRT_ROM = 1, VCS_WRT_RAM = 2, VCS_WRT_INPUT = 4, VCS_WRT_CPU = 8, VCS_WRT_TIA = 16, VCS_WRT_RIOT = 32 };
-VCS_API int vcs_wrt_parse(const char *text); /* "rom,ram,input,cpu,tia,riot", or some of them; 0: not understood */
 
 /* A byte of the machine, the name of its field and the derivatives of its eight bits. */
 typedef struct {
@@ -416,7 +441,7 @@ VCS_API vcs_status_t vcs_rank_state(const vcs_cart_t *cart, const float *slots, 
 typedef struct {
   const vcs_env_t *env;           /* needed for the score; NULL: none */
   const vcs_grad_options_t *grad; /* NULL: `exact`, palette indices */
-  int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM and inputs */
+  int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM, cartridge RAM, inputs */
   uint64_t reserved[8];           /* 0 */
 } vcs_attribution_options_t;
 
@@ -582,12 +607,14 @@ typedef struct {
   const uint8_t *drawing;      /* [height * width * 3]: RGB */
   uint8_t exact; /* 1: the drawing's colours are meant; 0: light pixels become the region's brightest colour, dark ones
                     its commonest */
-  const char *method; /* "naive", "ste", "bit", "bit+fork", "exact"; NULL: "exact" */
+  const char *method; /* "naive", "ste", "bit", "bit+fork", "exact", "hybrid"; NULL: "exact" */
   int64_t window;     /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int64_t steps;      /* Jacobians or reverse passes at most; 0: 200 */
   vcs_report_t report;
-  int64_t budget;       /* emulated frames after which no step begins; 0: any number */
-  uint64_t reserved[7]; /* 0 */
+  int64_t budget; /* emulated frames after which no step begins; 0: any number */
+  double keep;    /* how many wrong pixels of the region a pixel outside of it counts for, in each frame in which it
+                     is not as the original shows it; 0: the rest of the picture may change */
+  uint64_t reserved[6]; /* 0 */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -597,8 +624,10 @@ typedef struct {
   int32_t wrong_before, wrong_after; /* pixels of the region that are not as drawn */
   int32_t walks, runs;               /* Jacobians or reverse passes, and re-executions, that were needed */
   vcs_rom_use_t *uses;               /* of each byte of the original image, in the run */
-  int64_t frames; /* emulated: those of the runs, and of an exact Jacobian one run for each bit, which is more than its
-                     walk costs */
+  int64_t frames;  /* emulated: those of the runs, and of an exact Jacobian one run for each bit, which is more than its
+                      walk costs */
+  int32_t changed; /* pixels outside the region that are not as the original shows them, in all frames of the run; with
+                      options.keep */
 } vcs_edit_t;
 
 /* Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing in a region, or nothing
@@ -618,12 +647,16 @@ enum {
   VCS_STEER_SMOOTH,
   VCS_STEER_EVOLUTION,
   VCS_STEER_EXACT,
+  VCS_STEER_CEM,
+  VCS_STEER_HORIZON,
   VCS_STEERS
 };
-VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact" */
+VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact", "cem",
+                                                   "horizon" */
 
 typedef struct {
-  const char *goal;        /* "score" (as high as possible) or "ram:9C=60" (this value after the last frame) */
+  const char *goal;        /* "score" (as high as possible), "ram:9C=60" (this value after the last frame), or several
+                              such cells with commas between them, at most eight: the sum of distances counts */
   const vcs_env_t *env;    /* needed for the score */
   const int32_t *searches; /* VCS_STEER_...; NULL: all */
   int32_t search_count;

@@ -666,14 +666,15 @@ class Binding:
             elif item.type in STRUCTS and not item.lengths:
                 space[f"S{i}"], needed = STRUCTS[item.type], STRUCTS[item.type]._requires
                 unknown = set(needed) - {other.name for other in items}
-                if unknown:
+                fills = name.endswith("_defaults")  # writes the whole struct and reads no array
+                if unknown and not fills:
                     raise SyntaxError(f"{name}: {item.type} needs an argument {', '.join(unknown)}")
                 check = f"{n}.check({', '.join(needed)})"
                 if len(needed) == 1 and any(o.name == needed[0] and o.type in self._handles for o in items):
                     # what handles say does not change: a struct that is passed again is not looked at again
                     check = f"if {n}.checked_for is not {needed[0]}: {check}; {n}.__dict__['checked_for'] = {needed[0]}"
                 checks.append(f"if {n}.__class__ is not S{i}: wrong({name!r}, {n!r}, {item.type!r}, {n})")
-                if STRUCTS[item.type]._has_checks:
+                if STRUCTS[item.type]._has_checks and not fills:
                     lines.append(check)
                 at = f"byref({n})"
             elif item.lengths:

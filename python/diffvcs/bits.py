@@ -103,10 +103,10 @@ def vjp(
         None if a is None else _writable(_floats(a, want[n], n)) for a, n in zip(adjoints, ("pixels", "state"))
     )
     dstate, drom, dinputs = (np.zeros(want[n], np.float32) for n in ("state", "rom", "inputs"))
-    asked = (array if ask else None for array, ask in zip((dstate, drom, dinputs), wanted))
+    selected = (array if ask else None for array, ask in zip((dstate, drom, dinputs), wanted))
     worth, results = (
         _c.BitsResults(pixels=pixels, state=after),
-        _c.BitsArguments(**dict(zip(("state", "rom", "input"), asked))),
+        _c.BitsArguments(**dict(zip(("state", "rom", "input"), selected))),
     )
     lib.vcs_bits_vjp(_setting(cart, given, options), results, worth)
     return dstate, drom, dinputs

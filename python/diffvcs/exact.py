@@ -22,7 +22,7 @@ import numpy as np
 from . import _arrays, _c
 from ._c import lib
 from .cartridge import Cartridge
-from .functional import OUTCOMES, PLACE, Run, _played, _rewarding, input_places, ram_places, rom_places, state_places
+from .functional import GROUPS, OUTCOMES, PLACE, Run, _places, _played, _rewarding, state_places
 
 OUTPUTS = ("screen", "ram", "score", "lives", "state", "cpu")  # bits of vcs_jacobian_options_t.of, the lowest first
 ENTRY = np.dtype(_c.JacobianEntry)
@@ -67,31 +67,26 @@ class Jacobian:
 
 
 def _source_places(
-    cart: Cartridge, frames: int, wrt: str | Sequence[str] | Sequence[np.ndarray] | np.ndarray
+    played: Run, wrt: str | Sequence[str] | Sequence[np.ndarray] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Places and the ends of sets, from names, the caller's places, or a list of arrays of places: sets."""
-    kinds = {
-        "ram": lambda: ram_places(cart),
-        "rom": lambda: rom_places(cart),
-        "inputs": lambda: input_places(frames),
-        "state": lambda: np.concatenate([state_places(cart, name) for name in cart.state_dtype.names or ()]),
-    }
-    fields = cart.state_dtype.names or ()
-    wanted = "ram_places, state_places, rom_places and input_places"
+    cart, fields = played.cart, played.cart.state_dtype.names or ()
+    wanted = "places, ram_places, state_places, rom_places and input_places"
     if isinstance(wrt, np.ndarray):
         places = _arrays.records(wrt, "wrt", PLACE, wanted)
         return places, np.arange(1, len(places) + 1, dtype=np.uintp)
-    names = [wrt] if isinstance(wrt, str) else list(wrt)
+    names = wrt.split(",") if isinstance(wrt, str) else list(wrt)
     if names and all(isinstance(name, np.ndarray) for name in names):
         sets = [_arrays.records(places, "a set of wrt", PLACE, wanted).reshape(-1) for places in names]
         return np.concatenate(sets), np.cumsum([len(places) for places in sets]).astype(np.uintp)
-    unknown = [name for name in names if name not in kinds and name not in fields]
-    if unknown or not names:
+    if not names or any(name not in GROUPS and name not in fields for name in names):
         raise ValueError(
-            f"wrt has no sources {unknown}; there are {', '.join(kinds)}, fields of the machine, an array of places, "
-            "or a list of arrays of places"
+            f"wrt is {wrt!r}; groups of bits are {', '.join(GROUPS)}, or several of them; fields of the machine, an array of "
+            "places and a list of arrays of places are accepted, too"
         )
-    places = np.concatenate([kinds[name]() if name in kinds else state_places(cart, str(name)) for name in names])
+    places = np.concatenate(
+        [_places(played, name)[0] if name in GROUPS else state_places(cart, str(name)) for name in names]
+    )
     return places, np.arange(1, len(places) + 1, dtype=np.uintp)
 
 
@@ -125,8 +120,9 @@ def jacobian(
 
     Args:
         cart, state, actions: the run, as for diffvcs.run.
-        wrt: the sources: "ram", "rom", "inputs", "state" (the whole machine), fields of the machine ("grp", "a"), several of
-            them; an array of places; or a list of such arrays, each of which is flipped together.
+        wrt: groups of bits, as after --wrt: ram, rom, input, cpu, pc, tia, riot, cartram, state (the whole machine), or fields of the
+            machine ("grp", "a"); a list, or a text with commas. Or an array of places; or a list of such arrays: the places of
+            one array are flipped together.
         of: the outputs: "screen" (palette indices), "ram" (bytes), "score", "lives", "state" (bytes of the machine, without
             counters, sound and the bus), "cpu" (bytes of its registers).
         horizons: the frames after which outputs are compared; None: the last one.
@@ -136,7 +132,7 @@ def jacobian(
     Returns a Jacobian: entries in coordinate form; an output without an entry does not change.
 
     Example:
-        >>> found = diffvcs.jacobian("demo", state, ["NOOP"], wrt="inputs", of="ram")
+        >>> found = diffvcs.jacobian("demo", state, ["NOOP"], wrt="input", of="ram")
         >>> found.shape
         (128, 12)
     """
@@ -150,7 +146,7 @@ def jacobian(
     looks = _arrays.integers([len(played.frames)] if horizons is None else list(horizons), "horizons")
     if looks.ndim != 1 or not looks.size:
         raise ValueError("a Jacobian has at least one horizon: the number of a frame after which outputs are compared")
-    places, ends = _source_places(cart, len(played.frames), wrt)
+    places, ends = _source_places(played, wrt)
     count, needed = len(ends), np.zeros(1, np.uintp)
     outcomes = np.zeros(count, np.uint8)
     options = _c.JacobianOptions(

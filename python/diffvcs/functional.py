@@ -32,8 +32,9 @@ from .cartridge import Cartridge
 from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_of
 from .relaxed import relax_options
 
-METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3}
+METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3, "hybrid": 4}
 EXACT = "exact"  # differences of real runs: no estimate, and no options
+HYBRID = "hybrid"  # the same for some bits, within a budget, and estimates for the rest
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -212,17 +213,28 @@ def grad_options(
     temperature: float = 0.0,
     side: str = "tangent",
     values: str | np.ndarray = "index",
+    budget: float = 0.0,
+    threads: int = 0,
 ) -> Any:
-    """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
+    """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions.
+
+    Args:
+        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 40 for each frame of the run.
+        threads: of methods "exact" and "hybrid"; 0: one for each core.
+    """
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
-        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact")
+        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact, hybrid")
     if side not in SIDES:
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
         fork_window = FORK_WINDOW if method == "bit+fork" else 0
     if method == EXACT and fork_window:
         raise ValueError("method exact has no forks: leave fork_window out")
+    if budget and method != HYBRID:
+        raise ValueError(f"method {method} has no budget: only hybrid has one")
+    if not 0 <= budget < float("inf"):
+        raise ValueError(f"budget is {budget}; it is a number of frames, 0 or more")
     scale = cart.pixel_values(values) if isinstance(values, str) else _arrays.floats(values, "values")
     if scale.shape != (256,):
         raise ValueError("pixels have one value here: index, luminance, or 256 numbers of your own")
@@ -233,6 +245,8 @@ def grad_options(
         temperature=temperature,
         side=SIDES[side],
         scale=scale,
+        budget=budget,
+        threads=whole(threads, "threads", 0, 4096),
     )
 
 
@@ -313,17 +327,51 @@ def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any
         yield machine.handle
 
 
-SOURCES = ("state", "rom", "inputs")
+GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")  # VCS_WRT_NAMES of study.h
+SOURCES = ("state", "rom", "input")  # groups that are an array of Derivatives, or an argument of a function of floats
 
 
-def _sources(wrt: str | Sequence[str] | None, method: str | None) -> tuple[str, ...]:
-    """What a VJP is with respect to."""
+def _groups(wrt: str | Sequence[str] | None, method: str | None, known: Sequence[str] = GROUPS) -> tuple[str, ...]:
+    """The groups that a VJP is with respect to: a list of names, or a text with commas between them as after --wrt."""
     if wrt is None:
-        return ("state", "inputs") if method == EXACT else SOURCES
-    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-    if not names or any(name not in SOURCES for name in names):
-        raise ValueError(f"wrt is {names}; there are {', '.join(SOURCES)}")
+        return ("state", "input") if method == EXACT else SOURCES
+    names = tuple(wrt.split(",")) if isinstance(wrt, str) else tuple(wrt)
+    if not names or any(name not in known for name in names):
+        raise ValueError(f"wrt is {wrt!r}; groups of bits are {', '.join(known)}, or several of them")
     return names
+
+
+def _slots(cart: Cartridge, frames: int, groups: Sequence[str]) -> dict[str, Any]:
+    """Zeros for the derivatives with respect to the state, the image and the inputs, or None for those of no group."""
+    return {
+        "dstate": np.zeros(8 * cart.state_size, np.float32) if set(groups) - {"rom", "input"} else None,
+        "drom": np.zeros((cart.rom.size, 8), np.float32) if "rom" in groups else None,
+        "dinput": np.zeros((frames, _c.INPUTS), np.float32) if "input" in groups else None,
+    }
+
+
+def _clear_other_groups(run: Run, groups: Sequence[str], dstate: np.ndarray | None) -> None:
+    """Sets the slots of the state to zero that are in none of the groups."""
+    if dstate is None or "state" in groups:
+        return
+    bits = _places(run, ",".join(name for name in groups if name not in ("rom", "input")))[0]
+    slots = 8 * bits["index"].astype(np.int64) + bits["bit"]
+    kept = dstate[slots]
+    dstate[:] = 0
+    dstate[slots] = kept
+
+
+def _places(run: Run, text: str) -> tuple[np.ndarray, np.ndarray]:
+    """The places of groups or of single bits (vcs_places_of_groups, vcs_places_of_bits), and their labels."""
+    need_run(run)
+    groups = all(part in GROUPS for part in text.split(",")) if isinstance(text, str) else False
+    count, room, c_run = np.zeros(1, np.uintp), 1024, run._c_run()
+    while True:
+        found, labels = np.zeros(room, PLACE), np.zeros(room * _c.PLACE_LABEL_SIZE, np.uint8)
+        lib.vcs_call_places(c_run, text, groups, found, labels, room, count)
+        if count[0] <= room:
+            return found[: count[0]], labels.view(f"S{_c.PLACE_LABEL_SIZE}")[: count[0]]
+        room = int(count[0])
 
 
 def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict[str, Any]) -> dict[str, int]:
@@ -360,9 +408,11 @@ def vjp(
         dstate: weights of the whole machine after the run.
         dreward: weights of the rewards (one for each frame, or one number for all: 1 is the score).
         played: what `run` returned for the same arguments, which is then not run again.
-        wrt: what is differentiated: "state", "rom", "inputs", or several of them. By default all; for method "exact", whose cost
-            grows with the number of bits, state and inputs.
-        options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact"), fork_window, alpha, temperature, side, values.
+        wrt: groups of bits, as after --wrt: ram, rom, input, cpu, pc, tia, riot, cartram, state; a list, or a text with commas.
+            Groups of the machine share dstate, which is 0 outside of them. By default state, rom and input; for method "exact",
+            whose cost grows with the number of bits, state and input.
+        options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact", "hybrid"), fork_window, alpha, temperature, side,
+            values, budget, threads (grad_options).
 
     Returns Derivatives with dstate, drom and dinput. With method "exact" every slot is a bit, those of positions and times too.
 
@@ -387,13 +437,8 @@ def vjp(
         else:
             pixels = _array(dframes, (count, *shape), "dframes")
     weights = None if dstate is None and dram is None else _state_slots(cart, dstate, dram, "dstate")
-    sources = _sources(wrt, options.get("method"))
-    result = Derivatives(
-        cart,
-        dstate=np.zeros(8 * cart.state_size, np.float32) if "state" in sources else None,
-        drom=np.zeros((cart.rom.size, 8), np.float32) if "rom" in sources else None,
-        dinput=np.zeros((count, _c.INPUTS), np.float32) if "inputs" in sources else None,
-    )
+    groups = _groups(wrt, options.get("method"))
+    result = Derivatives(cart, **_slots(cart, count, groups))
     inputs = _c.GradInputs(state=result.dstate, rom=result.drom, input=result.dinput)
     outputs = _c.GradOutputs(pixels=pixels, state=weights)
     if dreward is not None:
@@ -403,6 +448,7 @@ def vjp(
         outputs.rewards = _array(dreward, (count,), "dreward")
     with _rewarding(cart, state, dreward is not None) as outputs.env:
         result.report = _product("vjp", played, inputs, outputs, options)
+    _clear_other_groups(played, groups, result.dstate)
     return result
 
 
@@ -682,6 +728,7 @@ def smooth(
     seed: int = 0,
     confidence: float = 0.95,
     threads: int = 0,
+    control: np.ndarray | None = None,
     played: Run | None = None,
 ) -> Smooth:
     """Estimates the expectation of an output when places are set at random, and its derivatives, by sampling.
@@ -693,6 +740,7 @@ def smooth(
         method: "difference" runs once for each place and draw, "score" once for each draw.
         samples: draws; antithetic, baseline: whether to reduce the variance in these ways; seed: of the draws.
         confidence: of the intervals; threads: 0: one for each core.
+        control: an estimate of each place's derivative, such as a VJP; "score" then samples only what it leaves unexplained.
 
     Example:
         >>> places = diffvcs.ram_places(machine.cart, [0])
@@ -722,6 +770,8 @@ def smooth(
     options.method, options.samples = ("difference", "score").index(method), samples
     options.antithetic, options.baseline, options.seed = antithetic, baseline, seed
     options.confidence, options.threads = confidence, threads
+    if control is not None:
+        options.control = np.ascontiguousarray(_array(control, places.shape, "control"), np.float64)
     value, gradient, done = np.zeros(1, ESTIMATE), np.zeros(len(places), ESTIMATE), np.zeros(1, np.int32)
     with _rewarding(cart, state, isinstance(output, Score)) as options.env:
         chances = np.ascontiguousarray(chances)

@@ -28,7 +28,7 @@ except ImportError as problem:
 from . import bits as core
 from ._c import INPUTS, WIDTH, lib
 from .cartridge import Cartridge
-from .functional import METHODS, SIDES, SOURCES, _sources, split_options
+from .functional import METHODS, SIDES, SOURCES, _groups, split_options
 from .machine import Machine, inputs_of
 
 for _name in ("run", "jvp", "vjp"):
@@ -37,7 +37,7 @@ for _name in ("run", "jvp", "vjp"):
 
 def _attributes(cart: Cartridge, options: dict[str, Any]) -> dict[str, Any]:
     rest = {name: value for name, value in options.items() if name != "wrt"}
-    sources = _sources(options.get("wrt"), options.get("method"))
+    sources = _groups(options.get("wrt"), options.get("method"), SOURCES)
     settings, relaxed = split_options(cart, rest)
     return {
         "cart": np.int64(lib.for_ever(cart.handle)),
@@ -98,9 +98,9 @@ def run(
     """Returns pixels (frames x height x 160) and the bits after the run.
 
     Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index" or "luminance"), or those of
-    method="relaxed"; and `wrt` (a name or a tuple of names), which is what grad and vjp differentiate: "state", "rom", "inputs" (by
-    default all; for method="exact", where each bit is a flip, state and inputs), with zeros for the rest. vmap makes batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for
-    jvp and jacfwd.
+    method="relaxed"; and `wrt`, which names what grad and vjp differentiate: "state" (the bits), "rom", "input", a text with commas or
+    a tuple (by default all; for method="exact", where each bit is a flip, state and input), with zeros for the rest. vmap makes
+    batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd.
     """
     cart = Cartridge.find(cart)
     rom = core.rom_bits(cart) if rom is None else rom

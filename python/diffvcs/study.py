@@ -23,22 +23,25 @@ from ._c import lib
 from .cartridge import Cartridge
 from .functional import (
     PLACE,
-    SOURCES,
     TRUTH,
     Derivatives,
     Run,
     Truth,
     _array,
+    _clear_other_groups,
+    _groups,
+    _places,
     _rewarding,
-    _sources,
+    _slots,
     _state_slots,
     grad_options,
     need_run,
 )
 from .machine import ACTION_NAMES
 
-METHODS = ("naive", "ste", "bit", "bit+fork", "exact")
-SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact")
+METHODS = ("naive", "ste", "bit", "bit+fork", "exact", "hybrid")
+SCORED = ("naive", "ste", "bit", "bit+fork", "hybrid", "exact")  # by default, in this order
+SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
 CONTROLS = ("right", "left", "up", "down")
@@ -181,15 +184,20 @@ class Attribution(Derivatives):
 
 
 def attribute(
-    run: Run, target: str, *, method: str = "bit+fork", wrt: str | Sequence[str] = SOURCES, **options: Any
+    run: Run,
+    target: str,
+    *,
+    method: str = "bit+fork",
+    wrt: str | Sequence[str] = "rom,ram,cartram,input",
+    **options: Any,
 ) -> Attribution:
     """Returns the derivative of a target with respect to every bit before the run and every input in it.
 
     Args:
         run: what diffvcs.run returned.
         target: "pixel:X,Y", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3" or "score".
-        method: "exact", "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
-        wrt: what is differentiated: "state", "rom", "inputs", or several of them.
+        method: "exact", "hybrid", "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
+        wrt: groups of bits, as for vjp; "state" is the whole machine.
 
     Example:
         >>> found = diffvcs.attribute(run, "ram:80")
@@ -197,19 +205,15 @@ def attribute(
         (True, (4096, 8))
     """
     need_run(run)
-    cart, count, sources = run.cart, len(run.frames), _sources(wrt, method)
-    found = Attribution(
-        cart,
-        dstate=np.zeros(8 * cart.state_size, np.float32) if "state" in sources else None,
-        drom=np.zeros((cart.rom.size, 8), np.float32) if "rom" in sources else None,
-        dinput=np.zeros((count, _c.INPUTS), np.float32) if "inputs" in sources else None,
-    )
+    cart, groups = run.cart, _groups(wrt, method)
+    found = Attribution(cart, **_slots(cart, len(run.frames), groups))
     options = {"side": "mean", **options}
     inputs = _c.GradInputs(state=found.dstate, rom=found.drom, input=found.dinput)
     value, report = np.zeros(1), _c.GradReport()
     with _rewarding(cart, run.before, target == "score") as env:
         call = _c.AttributeCall(env=env, target=target)
         lib.vcs_call_attribute(run._c_run(), call, grad_options(cart, method, **options), inputs, value, report)
+    _clear_other_groups(run, groups, found.dstate)
     found.value = float(value[0])
     found.report = {key: getattr(report, key) for key, *_ in report._fields_}
     return found
@@ -231,8 +235,8 @@ def effect(run: Run, place: np.ndarray | str, *, method: str = "bit+fork", **opt
 
     Args:
         run: what diffvcs.run returned.
-        place: one place of `places`, or its name: "9C.3" (RAM), "rom:1F0.4", "input:0.right".
-        method: "bit", "bit+fork", "ste" or "naive"; further options are those of jvp.
+        place: one place of `places`, or its name: "ram:9C.3", "rom:F123.4", "input:0.right".
+        method: "hybrid", "bit", "bit+fork", "ste" or "naive"; further options are those of jvp.
 
     Example:
         >>> found = diffvcs.effect(run, "input:0.right")
@@ -259,8 +263,9 @@ def places(run: Run, text: str) -> np.ndarray:
 
     Args:
         run: what diffvcs.run returned.
-        text: groups (ram, rom, input, cpu, pc, tia, riot, cartram, state), or single bits and bytes ("9C.3", "rom:1F0.7",
-            "grp[1].0", "input:0.left"), with commas between them.
+        text: groups (ram, rom, input, cpu, pc, tia, riot, cartram, state), or single bits and bytes, with commas between them:
+            "ram:9C.3" (an address; "9C.3" is the same), "rom:F123.4" (an address), "rom:@1F0.4" (an offset in the image),
+            "grp[1].0", "input:0.left". These are the names after --wrt and --bits of the commands.
 
     Returns an array of places; study.place_labels returns their names.
 
@@ -279,21 +284,6 @@ def place_labels(run: Run, text: str) -> list[str]:
         ['0\t1']
     """
     return [label.decode() for label in _places(run, text)[1]]
-
-
-GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")
-
-
-def _places(run: Run, text: str) -> tuple[np.ndarray, np.ndarray]:
-    need_run(run)
-    groups = all(part.strip().lower() in GROUPS for part in text.split(",")) if isinstance(text, str) else False
-    count, room, c_run = np.zeros(1, np.uintp), 1024, run._c_run()
-    while True:
-        found, labels = np.zeros(room, PLACE), np.zeros(room * _c.PLACE_LABEL_SIZE, np.uint8)
-        lib.vcs_call_places(c_run, text, groups, found, labels, room, count)
-        if count[0] <= room:
-            return found[: count[0]], labels.view(f"S{_c.PLACE_LABEL_SIZE}")[: count[0]]
-        room = int(count[0])
 
 
 # ---- objects of the picture ------------------------------------------------------------------------------------------
@@ -419,19 +409,20 @@ def score(
     run: Run,
     places: np.ndarray,
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = SCORED,
     horizons: Sequence[int] | None = None,
     window: int = 256,
     threads: int = 0,
+    budget: float = 0.0,
 ) -> Agreement:
     """Measures how well the effects that methods predict agree with the true ones, on the screen and on RAM (VIEWS).
 
     Args:
         run: what diffvcs.run returned.
-        places: bits of the state and inputs, each of which is flipped by itself.
-        methods: some of "naive", "ste", "bit", "bit+fork".
+        places: bits of the state and inputs; each is flipped by itself.
+        methods: some of "naive", "ste", "bit", "bit+fork", "hybrid", "exact".
         horizons: the frames after which effects are compared; None: the last one.
-        window: of bit+fork, in instructions; threads: 0: one for each core.
+        window: of bit+fork, in instructions; threads: 0: one for each core; budget: of hybrid (grad_options).
 
     Returns Agreement, whose cosine, sign, precision and recall are arrays of methods x horizons x views.
 
@@ -452,6 +443,7 @@ def score(
         method_count=len(numbers),
         window=window,
         threads=threads,
+        budget=budget,
     )
     lib.vcs_score(run._c_run(), options, places, len(places), results)
     return Agreement(results)
@@ -474,7 +466,7 @@ def score_game(
     *,
     name: str | None = None,
     horizons: Sequence[int] = (1, 2, 4, 8, 15),
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = SCORED,
     frame: int = 300,
     seed: int = 0,
     states: int = 4,
@@ -513,7 +505,7 @@ def score_heading(profile: str = "ale", **options: Any) -> str:
         >>> diffvcs.study.score_heading(frame=60)[:44]
         '# diffvcs score: profile ale, frame 60 of st'
     """
-    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=METHODS, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
+    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=SCORED, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
                     pixels=4, window=256, threads=0, costs=False)  # fmt: skip
     return _text(
         lib.vcs_call_score_heading(_index(profile, _c.PROFILES, "profile"), _game_options(**{**defaults, **options}))
@@ -591,6 +583,7 @@ class Edit:
     walks: int  # Jacobians or reverse passes, and runs, that it took
     runs: int
     frames: int  # emulated
+    changed: int = 0  # pixels outside the region that changed, in all frames; with keep
 
 
 def edit(
@@ -604,6 +597,7 @@ def edit(
     window: int = 256,
     steps: int = 200,
     budget: int = 0,
+    keep: float = 0.0,
 ) -> Edit:
     """Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing.
 
@@ -614,6 +608,7 @@ def edit(
         method: "exact", or an estimate: "bit", "bit+fork", "ste" or "naive"; window: of bit+fork.
         steps: Jacobians or reverse passes at most.
         budget: emulated frames after which no step begins; 0: any number.
+        keep: how many wrong pixels each pixel outside the drawing counts for, in each frame in which it changes; 0: it may change.
 
     Returns Edit: the image, an IPS patch, the pictures, and how many pixels were wrong before and after.
 
@@ -640,8 +635,9 @@ def edit(
         window=window,
         steps=steps,
         budget=budget,
+        keep=keep,
     )
-    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(5, np.int64)
+    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(6, np.int64)
     before, after = np.zeros(run.frames.shape[1:], np.uint8), np.zeros(run.frames.shape[1:], np.uint8)
     lib.vcs_call_edit(run._c_run(), call, image, before, after, counts)
     return Edit(image, make_patch(run.cart.rom, image), before, after, *(int(n) for n in counts))
@@ -673,7 +669,7 @@ def steer(
     Args:
         run: its frames are the ones in which actions are chosen.
         goal: "score", or "ram:9C=60", the value of a byte after the last frame.
-        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact".
+        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon".
         seeds: how often each search begins anew; budget: emulated frames for each search and seed.
         window: of forks, in instructions; threads: 0: one for each core.
 

@@ -20,6 +20,7 @@ sweep_commands.py. docs/scale.md is the guide.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import hashlib
 import inspect
 import json
@@ -146,7 +147,8 @@ class Folder:
         path.parent.mkdir(parents=True, exist_ok=True)
         for old in path.parent.glob(f".{path.name}.*.part"):
             if not _is_running(old.name.split(".")[-2]):
-                old.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # another process has removed it, or on Windows is writing it
+                    old.unlink()
         draft = path.parent / f".{path.name}.{os.getpid()}.part"
         try:
             with open(draft, "wb") as file:
@@ -160,6 +162,8 @@ class Folder:
 
 
 def _is_running(process: str) -> bool:
+    if os.name == "nt":  # which does not delete an open file; there os.kill(process, 0) would be Ctrl-C
+        return False
     try:
         os.kill(int(process), 0)
     except (ProcessLookupError, ValueError):
@@ -207,7 +211,7 @@ class Results(Sequence[bytes]):
 
     def __init__(self, place: Folder | Remote, addresses: Sequence[str], computed: int):
         self.place, self.addresses = place, list(addresses)
-        self.computed = computed  # how many this call computed; the others were stored before
+        self.computed = computed  # how many this call computed; the rest were stored before
 
     def __len__(self) -> int:
         return len(self.addresses)
@@ -356,6 +360,8 @@ def _on_ray(
     waiting: dict[Any, int] = {}
     queue = iter(todo)
     try:
+        if gpus > ray.cluster_resources().get("GPU", 0):  # Ray would wait for such a machine for ever
+            raise Stopped(f"each task asks for {gpus:g} GPUs, and the cluster has none so large. What is stored stays")
         while True:
             for i in queue if len(waiting) < room else ():
                 large = [elsewhere(value) for value in tasks[i].values() if _is_large(value)]

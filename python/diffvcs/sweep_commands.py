@@ -1,18 +1,22 @@
-"""python -m diffvcs.sweep: scores, annotations and exact effects of many games, on this machine or on a Ray cluster.
+"""python -m diffvcs.sweep: scores, annotations, exact effects and the benchmark, on this machine or on a Ray cluster.
 
 Each command makes a list of tasks for sweep.py, one for each game, or for each game and state, and then writes the results
-under the names that a reader looks for: score.tsv, GAME.json, truth.tsv. A killed command is resumed by running it again.
+under the names that a reader looks for: score.tsv, GAME.json, truth.tsv, results/TASK.json. A killed command is resumed by running it
+again.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from . import roms, study
 from ._c import PROFILES, VCSError
+from .benchmark import METHODS, __main__ as benchmark, suite
 from .cartridge import Cartridge
 from .functional import OUTCOMES, run, truth
 from .machine import Machine
@@ -57,6 +61,26 @@ def truth_task(cart: Cartridge, seed: int, frame: int, horizons: list[int], wrt:
             )
             lines.append(f"{cart.name}\t{seed}\t{frame}\t{horizon}\t{label}\t{counts}\n")
     return "".join(lines).encode()
+
+
+def _benchmark_task(cart: Cartridge, name: str) -> suite.Task:
+    """The task of that name, on the cartridge that came with it."""
+    (task,) = [task for task in suite.tasks("test") + suite.tasks("quick") if task.name == name]
+    suite.CARTRIDGES[task.game] = cart
+    return task
+
+
+def benchmark_truth(cart: Cartridge, task: str) -> bytes:
+    """Returns the file truth/TASK.json of the benchmark."""
+    return json.dumps(benchmark.truth_of(_benchmark_task(cart, task))).encode()
+
+
+def benchmark_scores(cart: Cartridge, task: str, method: str, truth: bytes, plugin: str = "") -> bytes:
+    """Returns a method's scores on a task, as JSON. `plugin` is the text of a file that registers methods."""
+    if method not in METHODS:
+        exec(compile(plugin, "plugin", "exec"), {"__name__": "plugin"})
+    effects = benchmark.effects_of(json.loads(truth))
+    return json.dumps(benchmark.evaluate_method(METHODS[method], _benchmark_task(cart, task), effects)).encode()
 
 
 # ---- the commands ------------------------------------------------------------------------------------------------------
@@ -118,6 +142,27 @@ def _truth(options: argparse.Namespace) -> dict[str, bytes]:
     return {"truth.tsv": TRUTH_COLUMNS.encode() + b"".join(_sweep(truth_task, tasks, options))}
 
 
+def _benchmark(options: argparse.Namespace) -> dict[str, bytes]:
+    tracks = tuple(options.tracks.split(",")) if options.tracks else suite.TRACKS
+    benchmark.load_plugin(options.plugin)
+    chosen, methods = suite.tasks(options.suite, tracks), benchmark.method_names(options.methods)
+    plugin = options.plugin.read_text() if options.plugin else ""
+    games = {task.game: Cartridge.find(task.game) for task in chosen}
+    truths = list(_sweep(benchmark_truth, [dict(cart=games[task.game], task=task.name) for task in chosen], options))
+    pairs = [
+        dict(cart=games[task.game], task=task.name, method=method, truth=record, plugin=plugin)
+        for task, record in zip(chosen, truths)
+        for method in methods
+    ]
+    found, written = iter(_sweep(benchmark_scores, pairs, options)), {}
+    for task, record in zip(chosen, truths):
+        result = benchmark.result_of(task, json.loads(record))
+        result["methods"] = {method: json.loads(next(found)) for method in methods}
+        written[f"truth/{task.name}.json"] = record
+        written[f"results/{task.name}.json"] = json.dumps(result).encode()
+    return written
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m diffvcs.sweep",
@@ -137,17 +182,24 @@ def _parser() -> argparse.ArgumentParser:
         ),
         ("annotate", "what every byte of RAM means: GAME.json, as `diffvcs annotate --out` writes it", _annotate),
         ("truth", "exact effects in many states of each game: truth.tsv", _truth),
+        ("benchmark", "attribution methods against the truth: the files of `diffvcs.benchmark run`", _benchmark),
     ):
         part = commands.add_parser(
             name, help=text, description=text, formatter_class=argparse.ArgumentDefaultsHelpFormatter
         )
         part.set_defaults(function=function)
-        part.add_argument("game", nargs="*", help="games, ROM images, or demo")
-        part.add_argument("--all", action="store_true", help="all games of the profile whose images are found")
         part.add_argument("--out", required=True, help="folder of the results, or a URL of fsspec: s3://bucket/folder")
         part.add_argument("--ray", nargs="?", const="", metavar="ADDRESS",
                           help="run on Ray: on the cluster at ADDRESS (auto: the one of this machine), or on one made here")  # fmt: skip
         part.add_argument("--workers", type=int, help="tasks at a time; one for each core if not given")
+        if name == "benchmark":
+            part.add_argument("--suite", choices=sorted(suite.SUITES), default="quick", help="which tasks")
+            part.add_argument("--tracks", help=f"some of {','.join(suite.TRACKS)}; all if not given")
+            part.add_argument("--methods", help="names with commas between them; all if not given")
+            part.add_argument("--plugin", type=Path, help="a Python file that registers methods of your own")
+            continue
+        part.add_argument("game", nargs="*", help="games, ROM images, or demo")
+        part.add_argument("--all", action="store_true", help="all games of the profile whose images are found")
         part.add_argument("--profile", choices=PROFILES, default="ale", help="boot and settings")
         if name == "annotate":
             part.add_argument("--seeds", type=int, default=6, help="plays")
@@ -168,7 +220,9 @@ def _parser() -> argparse.ArgumentParser:
             part.add_argument("--step", type=int, default=60, help="frames between two states")
             part.add_argument("--horizon", default="1", help="frames to run after the flip, or several: 1,4,15")
             part.add_argument(
-                "--wrt", default="ram", help="bits of ram, rom, input, cpu, pc, tia, riot, cartram, state"
+                "--wrt",
+                default="ram",
+                help="groups of bits, with commas: ram, rom, input, cpu, pc, tia, riot, cartram, state",
             )
             part.add_argument("--gpus", type=float, default=0, help="GPUs for each task, with --ray; effects are then computed there")  # fmt: skip
     return parser
@@ -192,7 +246,7 @@ def main(argv: list[str] | None = None) -> int:
             "diffvcs.sweep: interrupted; results that are stored stay: run the same command to resume", file=sys.stderr
         )
         return 130
-    except (ImportError, OSError, Stopped, ValueError, VCSError) as problem:
+    except (ImportError, OSError, RuntimeError, ValueError, VCSError) as problem:
         print(f"diffvcs.sweep: {problem}", file=sys.stderr)
         return 1
     return 0

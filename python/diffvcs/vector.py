@@ -257,7 +257,8 @@ class DiffVCSVectorEnv(VectorEnv):
         return [action.name for action in self.ale.get_action_set(env)]
 
     def close_extras(self, **_: Any) -> None:
-        self.ale.close()
+        if "ale" in self.__dict__:  # arguments that were refused leave an object without machines
+            self.ale.close()
 
     # ---- JAX -------------------------------------------------------------------------------------------------------
 

@@ -196,8 +196,10 @@ static vcs_status_t do_batch(const vcs_bits_t *bits, const vcs_bits_arguments_t 
                           "a run needs a cartridge, a state, and inputs of at least one frame");
   }
   job_t job = {bits, arguments, results, product, PTHREAD_MUTEX_INITIALIZER, VCS_OK, {""}};
-  const bool walks = product != FORWARD && !bits->relaxed && bits->options.method == VCS_METHOD_EXACT;
-  vcs_parallel((size_t)bits->runs, walks ? 1 : bits->threads, do_run, &job); /* `exact` uses all cores for each run */
+  const bool walks = product != FORWARD && !bits->relaxed &&
+                     (bits->options.method == VCS_METHOD_EXACT || bits->options.method == VCS_METHOD_HYBRID);
+  vcs_parallel((size_t)bits->runs, walks ? 1 : bits->threads, do_run,
+               &job); /* `exact` and `hybrid` use all cores for each run */
   pthread_mutex_destroy(&job.lock);
   if (job.status && error) *error = job.error;
   return job.status;

@@ -4,9 +4,9 @@
  * bit. As in docs/ste.md a byte's tangent is the sum of 2^j times those of its bits, a byte's change is spread evenly
  * over the bits of the result, and adjoints go the other way round. Flags are bits, time is a number in slot 0.
  *
- * The machine starts from the run's and goes its own way from there. Pixels are palette indices; a paddle's resistance
- * has no derivative. Slots of the state that are no numbers of the relaxed machine (banks, sound, times that decide
- * which line or frame something is in) must be zero.
+ * The relaxed machine starts from the run's state and may differ from the run afterwards. Pixels are palette indices; a
+ * paddle's resistance has no derivative. Slots of the state that are no numbers of the relaxed machine (banks, sound,
+ * times that decide which line or frame something is in) must be zero.
  */
 #ifndef DIFFVCS_PYTHON_RELAXED_H
 #define DIFFVCS_PYTHON_RELAXED_H

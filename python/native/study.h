@@ -61,14 +61,15 @@ typedef struct {
 VCS_API vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps,
                                        double *inverse, vcs_error_t *error);
 
-/* image[image size], before[pixels], after[pixels]; counts[5]: wrong before, wrong after, Jacobians or
- * reverse passes, runs, emulated frames. */
+/* image[image size], before[pixels], after[pixels]; counts[6]: wrong before, wrong after, Jacobians or
+ * reverse passes, runs, emulated frames, changed outside. */
 typedef struct {
   int32_t x, y, width, height;
   const uint8_t *drawing;
   uint8_t exact;
   const char *method;
   int64_t window, steps, budget;
+  double keep;
 } vcs_edit_call_t;
 VCS_API vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image, uint8_t *before,
                                    uint8_t *after, int64_t *counts, vcs_error_t *error);
@@ -129,7 +130,7 @@ VCS_API vcs_status_t vcs_call_effect(const vcs_run_t *run, const vcs_place_t *pl
                                      float *pixels, float *state, vcs_agreement_t *agreements,
                                      vcs_grad_report_t *report, vcs_error_t *error);
 
-/* Places by name: `text` lists groups ("ram,input") or bits ("9C.3,input:0.left"), as in vcs_places_of_groups and
+/* Places by name: `text` lists groups ("ram,input") or bits ("ram:9C.3,input:0.left"), as in vcs_places_of_groups and
  * vcs_places_of_bits. The first `room` of them go to places[room] and labels[room], and count[0] is how many there are.
  */
 VCS_API vcs_status_t vcs_call_places(const vcs_run_t *run, const char *text, uint8_t groups, vcs_place_t *places,

@@ -60,7 +60,7 @@ def linear(machine, random):
 
 @pytest.fixture
 def every_bit_of_ram(machine, random):
-    """The same for all 1,024 bits of RAM, most of which go through sums, loops and branches: there is a rate, and it is
+    """The same for all 1,024 bits of RAM. Most of them go through sums, loops and branches: there is a rate, and it is
     printed. rate(gradient, printing) is the share of bits whose effect on the weighed pixels the gradient has exactly."""
     cart, state = machine.cart, machine.save()
     weights = random.integers(-8, 9, (cart.height, 160)).astype(np.float32)

@@ -15,6 +15,12 @@ def noted(log, n, seconds=0.0, size=64):
     return bytes((n * n + i) % 251 for i in range(size))
 
 
+def devices(n, seconds):
+    """The GPUs that a task finds, after a while."""
+    time.sleep(seconds)
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "").encode()
+
+
 def failing(n):
     if n == 3:
         raise ValueError("three is too many")

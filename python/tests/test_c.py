@@ -51,7 +51,7 @@ def test_constants_are_those_of_the_headers(tmp_path):
         "VCS_SOUND_SAMPLES": _c.SOUND_SAMPLES, "VCS_BAD_ARGUMENT": _c.BAD_ARGUMENT, "VCS_MODES_MAX": _c.MODES_MAX,
         "VCS_DIFFICULTIES_MAX": _c.DIFFICULTIES_MAX, "VCS_OBJECTS_MAX": _c.OBJECTS_MAX, "VCS_TRACK_BYTES": _c.TRACK_BYTES, "VCS_FRAME_INSTRUCTIONS": diffvcs.functional.FORK_WINDOW_MAX, "VCS_PROFILE_ALE": _c.PROFILES.index("ale"),
         "VCS_PROFILE_FIXED": _c.PROFILES.index("fixed"), "VCS_METHOD_STE": diffvcs.functional.METHODS["ste"],
-        "VCS_METHOD_NAIVE": diffvcs.functional.METHODS["naive"], "VCS_METHOD_EXACT": diffvcs.functional.METHODS["exact"], "VCS_SIDE_TANGENT": diffvcs.functional.SIDES["tangent"],
+        "VCS_METHOD_NAIVE": diffvcs.functional.METHODS["naive"], "VCS_METHOD_EXACT": diffvcs.functional.METHODS["exact"], "VCS_METHOD_HYBRID": diffvcs.functional.METHODS["hybrid"], "VCS_SIDE_TANGENT": diffvcs.functional.SIDES["tangent"],
         "VCS_INPUT_RESET": diffvcs.INPUT_NAMES.index("reset"), "VCS_TRUTH_IMPOSSIBLE": diffvcs.functional.OUTCOMES.index("impossible"),
         "VCS_CAST_NONE": relaxed.CASTS.index("none"), "VCS_DISPATCH_DISTANCE": relaxed.DISPATCHES.index("distance"),
         "VCS_BUS_REDUCED": relaxed.BUSES.index("reduced"), "VCS_SLOT_PC": relaxed.REGISTERS.index("pc"),

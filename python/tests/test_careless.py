@@ -1,20 +1,23 @@
 """Careless calls: whatever is passed as an array, a state or a number, the call returns a result or raises a message.
 
-ODD lists arguments that people pass by mistake, TARGETS every public function that takes an array, and every pair is tried:
-sizes of zero, one and a million, strides, read-only and unaligned memory, other dtypes, NaN, numbers out of range, objects that
-are not arrays. A call may raise an exception of REFUSALS. If it does not, and its argument has the right numbers in another
-form, its result must be the right one. After every row the function must still return its earlier result.
+SAME and OTHER list arguments that people pass by mistake: sizes of zero, one and a million, other dtypes, NaN, numbers out of
+range, objects that are not arrays. CROSSED has each of ten dtypes with its least and its most number, 0, 1 and NaN, in eight layouts.
+`targets` lists every public function that takes an array, and every pair is tried; of CROSSED one in twelve, unless
+DIFFVCS_ODD_CALLS=all (`make test-nightly`). A call may raise an exception of REFUSALS. If it does not, and its argument has the
+right numbers in another form, its result must be the right one. After every row the function must still return its earlier result.
 
 A fault in C ends the process, and this test with it; `make test-python-asan` runs it on a library that notices every byte
 that is read or written out of place.
 """
 
 import contextlib
+import functools
 import os
 import subprocess
 import sys
 import threading
 import warnings
+import zlib
 
 import numpy as np
 import needs
@@ -153,6 +156,45 @@ OTHER = {
     "a machine": lambda a: Machine("demo"),
     "a liar": liar,
 }  # fmt: skip
+
+DTYPES = "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split()
+LAYOUTS = {
+    "whole": lambda a: a,
+    "strided": strided,
+    "backwards": lambda a: a[..., ::-1],
+    "Fortran order": np.asfortranarray,
+    "read-only": read_only,
+    "unaligned": unaligned,
+    "one element": lambda a: flat(a)[:1],
+    "one too many": lambda a: np.concatenate([flat(a), flat(a)[:1]]),
+}
+
+
+def numbers(kind):
+    """A dtype's own numbers: the two that are fine almost everywhere, and its ends."""
+    if np.issubdtype(kind, np.integer):
+        ends = np.iinfo(kind)
+        return [0, 1, ends.min or ends.max // 2 + 1, ends.max]
+    return [0, 1, np.finfo(kind).min, np.finfo(kind).max, np.nan]
+
+
+def laid_out(array, kind, number, layout):
+    return LAYOUTS[layout](np.full(array.shape, number, kind))
+
+
+CROSSED = {
+    f"{number} of {kind}, {layout}": functools.partial(laid_out, kind=kind, number=number, layout=layout)
+    for kind in DTYPES
+    for number in numbers(kind)
+    for layout in LAYOUTS
+}
+SHARE = 1 if os.environ.get("DIFFVCS_ODD_CALLS") == "all" else 12
+
+
+def odd_arguments(name):
+    """Those that a row is called with; with a SHARE of 12, other rows have other twelfths of CROSSED."""
+    first = zlib.crc32(name.encode()) % SHARE
+    return {**SAME, **OTHER, **dict(list(CROSSED.items())[first::SHARE])}
 
 
 # ---- what it is given to ---------------------------------------------------------------------------------------------
@@ -348,7 +390,7 @@ def test_odd_arrays_are_refused_or_taken_rightly(rows, name, capsys):
     carried = name not in ("vjp: played", "Relaxed.jvp", "Relaxed.vjp")  # these have no result of their own
     expected = call(good) if carried else None
     refused = 0
-    for what, make in {**SAME, **OTHER}.items():
+    for what, make in odd_arguments(name).items():
         try:
             value = make(good)
         except (TypeError, ValueError, OverflowError):
@@ -371,7 +413,7 @@ def test_odd_arrays_are_refused_or_taken_rightly(rows, name, capsys):
 
 
 def test_every_row_is_tested(rows):
-    assert list(rows) == NAMES and len(SAME) + len(OTHER) > 75
+    assert list(rows) == NAMES and len(SAME) + len(OTHER) + len(CROSSED) >= 400
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

@@ -4,42 +4,43 @@ import numpy as np
 import pytest
 
 import diffvcs
+import diffvcs.bits
 import needs
 
 
 @pytest.fixture(scope="module")
-def scene():
+def example():
     machine = diffvcs.Machine("demo")
     for _ in range(100):
         machine.act_on("NOOP")
     return machine.cart, machine.save(), ["NOOP"] * 3
 
 
-def truth_maps(scene, places):
-    cart, state, actions = scene
+def truth_maps(example, places):
+    cart, state, actions = example
     return diffvcs.truth(cart, state, actions, places, horizons=[1, 2, 3])
 
 
-def test_entries_are_the_differences_of_the_truth(scene):
-    cart, state, actions = scene
+def test_entries_are_the_differences_of_the_truth(example):
+    cart, state, actions = example
     places = np.concatenate([diffvcs.ram_places(cart), diffvcs.input_places(3), diffvcs.rom_places(cart, range(64))])
     j = diffvcs.jacobian(cart, state, actions, wrt=places, of="screen", horizons=[1, 2, 3])
-    truth = truth_maps(scene, places)
+    truth = truth_maps(example, places)
     assert (j.outcomes == "ran").all() and len(j.value) > 1000
     dense = j.dense().T.reshape(len(places), 3, cart.height, 160)
     np.testing.assert_array_equal(dense, truth.dframes)
 
 
-def test_ram_entries_are_bytes(scene):
-    cart, state, actions = scene
+def test_ram_entries_are_bytes(example):
+    cart, state, actions = example
     j = diffvcs.jacobian(cart, state, actions, wrt="ram", of="ram")
     truth = diffvcs.truth(cart, state, actions, diffvcs.ram_places(cart))
     bits = truth.dram[:, 0] @ (2.0 ** np.arange(8))
     np.testing.assert_array_equal(j.dense().T, bits)
 
 
-def test_room_for_entries_grows(scene, monkeypatch):
-    cart, state, actions = scene
+def test_room_for_entries_grows(example, monkeypatch):
+    cart, state, actions = example
     whole = diffvcs.jacobian(cart, state, actions)
     monkeypatch.setattr("diffvcs.exact.FIRST_CAPACITY", 5)
     again = diffvcs.jacobian(cart, state, actions)
@@ -47,17 +48,17 @@ def test_room_for_entries_grows(scene, monkeypatch):
     np.testing.assert_array_equal(whole.value, again.value)
 
 
-def test_scipy_has_the_same_matrix(scene):
+def test_scipy_has_the_same_matrix(example):
     needs.module("scipy")
     from scipy import sparse
 
-    j = diffvcs.jacobian(*scene)
+    j = diffvcs.jacobian(*example)
     assert isinstance(j.coo(), sparse.coo_array)
     np.testing.assert_array_equal(j.coo().toarray(), j.dense())
 
 
-def test_exact_products_are_those_of_the_matrix(scene):
-    cart, state, actions = scene
+def test_exact_products_are_those_of_the_matrix(example):
+    cart, state, actions = example
     random = np.random.default_rng(1)
     weights, tangent = random.normal(size=(3, cart.height, 160)), np.zeros((128, 8))
     tangent[10], held = random.normal(size=8), np.zeros((3, 12))
@@ -66,13 +67,13 @@ def test_exact_products_are_those_of_the_matrix(scene):
     forth = diffvcs.jvp(cart, state, actions, dram=tangent, dinput=held, method="exact")
     left, right = (weights * forth.dframes).sum(), (back.dram * tangent).sum() + (back.dinput * held).sum()
     assert left == pytest.approx(right, rel=1e-4) and left != 0
-    truth = truth_maps(scene, diffvcs.ram_places(cart))
+    truth = truth_maps(example, diffvcs.ram_places(cart))
     np.testing.assert_allclose(back.dram.reshape(-1), (truth.dframes * weights).sum((1, 2, 3)), rtol=1e-4, atol=1e-2)
 
 
-def test_the_machine_is_an_output(scene):
+def test_the_machine_is_an_output(example):
     """A flip of any field changes what running the flipped state changes."""
-    cart, state, actions = scene
+    cart, state, actions = example
     run, places = diffvcs.run(cart, state, actions), diffvcs.state_places(cart, "grp")
     j = diffvcs.jacobian(cart, state, actions, wrt=["grp", "swchb", "ram"], of=["state", "cpu"])
     assert j.shape == (2 * cart.state_size, 8 * (2 + 1 + 128)) and (j.places[: len(places)] == places).all()
@@ -108,8 +109,8 @@ def test_the_machine_is_an_output(scene):
         np.testing.assert_array_equal(j.flipped[mine], after[0].reshape(-1, 8)[j.index[mine]] @ weights)
 
 
-def test_sets_are_flipped_together(scene):
-    cart, state, actions = scene
+def test_sets_are_flipped_together(example):
+    cart, state, actions = example
     ram = diffvcs.ram_places(cart)
     both = diffvcs.jacobian(cart, state, actions, wrt=[ram[80:82], ram[82:83]], of="ram")
     single = diffvcs.jacobian(cart, state, actions, wrt=ram[82:83], of="ram")
@@ -118,12 +119,12 @@ def test_sets_are_flipped_together(scene):
     assert (both.value[both.column == 0] == (both.flipped - both.base)[both.column == 0]).all()
 
 
-def test_a_vjp_weighs_any_field_and_rewards(scene):
-    cart, state, actions = scene
+def test_a_vjp_weighs_any_field_and_rewards(example):
+    cart, state, actions = example
     weights = np.zeros(8 * cart.state_size, np.float32)
     at = 8 * cart.offset("grp")
     weights[at : at + 16] = np.arange(16)
-    back = diffvcs.vjp(cart, state, actions, dstate=weights, dreward=1.0, method="exact", wrt=["state", "inputs"])
+    back = diffvcs.vjp(cart, state, actions, dstate=weights, dreward=1.0, method="exact", wrt=["state", "input"])
     assert back.drom is None and back.dstate.any()
     held = np.zeros((3, 12))
     held[0] = 1
@@ -132,11 +133,11 @@ def test_a_vjp_weighs_any_field_and_rewards(scene):
     assert left == pytest.approx((back.dinput * held).sum(), rel=1e-5, abs=1e-5)
 
 
-def test_careless_arguments_are_refused(scene):
-    cart, state, actions = scene
+def test_careless_arguments_are_refused(example):
+    cart, state, actions = example
     for wrong in ({"wrt": "rams"}, {"wrt": []}, {"of": "pixels"}, {"of": ()}, {"horizons": []}, {"horizons": [9]}):
         with pytest.raises(ValueError):
             diffvcs.jacobian(cart, state, actions, **wrong)
-    for wrong in ({"wrt": "ram"}, {"wrt": ()}, {"fork_window": 16}):
+    for wrong in ({"wrt": "inputs"}, {"wrt": ()}, {"fork_window": 16}):
         with pytest.raises(ValueError):
             diffvcs.vjp(cart, state, actions, dram=np.ones(128), method="exact", **wrong)

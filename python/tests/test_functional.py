@@ -10,7 +10,7 @@ from diffvcs import Pixels, Ram, input_places, jvp, ram_places, rom_places, run,
 
 
 @pytest.fixture
-def scene(machine):
+def example(machine):
     return machine.cart, machine.save(), ["NOOP"] * 3
 
 
@@ -27,40 +27,40 @@ def test_run_is_what_the_machine_does(machine):
     assert np.array_equal(machine.ram, played.ram[-1])
 
 
-def test_run_is_pure(scene):
-    first, second = run(*scene), run(*scene)
+def test_run_is_pure(example):
+    first, second = run(*example), run(*example)
     assert np.array_equal(first.frames, second.frames) and np.array_equal(first.state, second.state)
-    assert np.array_equal(run(scene[0], scene[1], [3]).inputs[0], diffvcs.inputs_of("RIGHT"))
+    assert np.array_equal(run(example[0], example[1], [3]).inputs[0], diffvcs.inputs_of("RIGHT"))
 
 
 @pytest.mark.parametrize("method", ["bit", "bit+fork", "ste", "naive"])
-def test_products_with_the_jacobian_agree(scene, random, method):
-    played = run(*scene)
+def test_products_with_the_jacobian_agree(example, random, method):
+    played = run(*example)
     dram, weights = random.standard_normal((128, 8)), random.standard_normal(played.frames.shape)
-    drom = random.standard_normal((scene[0].rom.size, 8))
-    forward = jvp(*scene, dram=dram, drom=drom, method=method, side="mean")
-    backward = vjp(*scene, dframes=weights, method=method, side="mean")
+    drom = random.standard_normal((example[0].rom.size, 8))
+    forward = jvp(*example, dram=dram, drom=drom, method=method, side="mean")
+    backward = vjp(*example, dframes=weights, method=method, side="mean")
     left = np.sum(forward.dframes.astype(float) * weights)
     right = np.sum(dram * backward.dram) + np.sum(drom * backward.drom)
     assert np.isclose(left, right, rtol=1e-3, atol=1e-3 * np.abs(forward.dframes).sum() / 100)
 
 
-def test_rewards_have_derivatives(scene, random):
+def test_rewards_have_derivatives(example, random):
     dram, weights = random.standard_normal((128, 8)), random.standard_normal(3)
-    forward = jvp(*scene, dram=dram, rewards=True, side="mean")
-    backward = vjp(*scene, dreward=weights, side="mean")
+    forward = jvp(*example, dram=dram, rewards=True, side="mean")
+    backward = vjp(*example, dreward=weights, side="mean")
     assert np.abs(forward.dreward).sum() > 0
     assert np.isclose(forward.dreward @ weights, np.sum(dram * backward.dram), rtol=1e-4)
-    score = vjp(*scene, dreward=1)
-    assert np.array_equal(score.dram, vjp(*scene, dreward=np.ones(3)).dram)
+    score = vjp(*example, dreward=1)
+    assert np.array_equal(score.dram, vjp(*example, dreward=np.ones(3)).dram)
     for product, given in ((vjp, {"dreward": 1}), (jvp, {"rewards": True, "dram": dram})):
         with pytest.raises(ValueError, match="relaxed knows no rewards"):
-            product(*scene, method="relaxed", **given)
+            product(*example, method="relaxed", **given)
 
 
-def test_ram_of_one_frame_agrees_with_the_truth(scene):
+def test_ram_of_one_frame_agrees_with_the_truth(example):
     """Bits of RAM whose flip changes one pixel or none are where first order is exact most of the time."""
-    cart, state, _ = scene
+    cart, state, _ = example
     exact = truth(cart, state, [0], ram_places(cart))
     possible = exact.possible[:, 0]
     dframes = np.stack(
@@ -95,39 +95,41 @@ def test_truth_is_a_flip(machine):
         assert np.array_equal(exact.dframes[bit, 0], pictures[1] - pictures[0])
 
 
-def test_truth_has_horizons_maps_and_scores(scene):
-    cart, state, actions = scene
+def test_truth_has_horizons_maps_and_scores(example):
+    cart, state, actions = example
     seen = []
-    exact = truth(*scene, rom_places(cart, range(100)), horizons=[1, 3], score=True, progress=lambda *a: seen.append(a))
+    exact = truth(
+        *example, rom_places(cart, range(100)), horizons=[1, 3], score=True, progress=lambda *a: seen.append(a)
+    )
     assert exact.rows.shape == (800, 2) and exact.dram.shape == (800, 2, 128, 8)
     assert seen == [(512, 800), (800, 800)]
     assert np.array_equal((exact.dframes != 0).sum((2, 3)), exact.rows["pixels"])
     with pytest.raises(diffvcs.BadArgument):
-        truth(*scene, ram_places(cart), horizons=[4])
+        truth(*example, ram_places(cart), horizons=[4])
 
 
-def test_smooth_is_the_truth_at_a_vertex(scene):
-    cart, state, actions = scene
+def test_smooth_is_the_truth_at_a_vertex(example):
+    cart, state, actions = example
     places = input_places([0], ["left", "right"])
-    exact = truth(*scene, places, values="luminance")
-    value = Pixels(0, 0, 160, scene[0].height)
-    estimate = smooth(*scene, places, 0.0, value, samples=8)
+    exact = truth(*example, places, values="luminance")
+    value = Pixels(0, 0, 160, example[0].height)
+    estimate = smooth(*example, places, 0.0, value, samples=8)
     assert np.allclose(estimate.gradient["mean"], exact.dframes[:, 0].sum((1, 2)))
     assert np.all(estimate.gradient["half_width"] < 1e-6)
-    ram = smooth(*scene, places, 0.5, Ram(0), samples=20, method="score")
+    ram = smooth(*example, places, 0.5, Ram(0), samples=20, method="score")
     assert ram.draws == 20 and ram.gradient.shape == (2,)
 
 
-def test_weights_have_shapes(scene):
+def test_weights_have_shapes(example):
     with pytest.raises(ValueError, match="dframes"):
-        vjp(*scene, dframes=np.zeros((3, 3)))
+        vjp(*example, dframes=np.zeros((3, 3)))
     with pytest.raises(ValueError, match="method"):
-        vjp(*scene, dram=np.zeros(128), method="magic")
+        vjp(*example, dram=np.zeros(128), method="magic")
     with pytest.raises(ValueError, match="side"):
-        vjp(*scene, dram=np.zeros(128), side="left")
+        vjp(*example, dram=np.zeros(128), side="left")
     with pytest.raises(ValueError):
-        run(scene[0], scene[1], [])
-    by_byte, by_bit = vjp(*scene, dram=np.ones(128)), vjp(*scene, dram=np.tile(2.0 ** np.arange(8), (128, 1)))
+        run(example[0], example[1], [])
+    by_byte, by_bit = vjp(*example, dram=np.ones(128)), vjp(*example, dram=np.tile(2.0 ** np.arange(8), (128, 1)))
     assert np.array_equal(by_byte.dstate, by_bit.dstate)
 
 
@@ -165,10 +167,10 @@ def test_a_knob_held_to_the_left_moves_the_paddle():
     machine.reset()
     for _ in range(60):
         machine.act_on("NOOP")
-    scene = machine.cart, machine.save(), ["NOOP"] * 3
-    exact = truth(*scene, input_places([0], ["left"]), values="index")
+    example = machine.cart, machine.save(), ["NOOP"] * 3
+    exact = truth(*example, input_places([0], ["left"]), values="index")
     held = np.zeros((3, len(diffvcs.INPUT_NAMES)))
     held[0, diffvcs.INPUT_NAMES.index("left")] = 1
-    found = jvp(*scene, dinput=held, method="bit+fork").dframes[-1]
+    found = jvp(*example, dinput=held, method="bit+fork").dframes[-1]
     assert exact.dframes[0, 0].any()
     assert np.array_equal(found != 0, exact.dframes[0, 0] != 0)

@@ -12,12 +12,12 @@ import diffvcs.jax as vj  # noqa: E402
 
 
 @pytest.fixture
-def scene(machine):
+def example(machine):
     return machine.cart, vj.machine_bits(machine), vj.held(0, 3)
 
 
-def test_forward_is_the_run_also_compiled(machine, scene):
-    cart, bits, inputs = scene
+def test_forward_is_the_run_also_compiled(machine, example):
+    cart, bits, inputs = example
     played = diffvcs.run(cart, machine.save(), [0, 3])
     for function in (lambda b: vj.run(cart, b, inputs), jax.jit(lambda b: vj.run(cart, b, inputs))):
         pixels, after = function(bits)
@@ -26,26 +26,26 @@ def test_forward_is_the_run_also_compiled(machine, scene):
 
 
 @pytest.mark.parametrize("method", ["bit", "bit+fork", "ste"])
-def test_grad_is_the_vjp(machine, scene, method):
-    cart, bits, inputs = scene
+def test_grad_is_the_vjp(machine, example, method):
+    cart, bits, inputs = example
     weights = np.linspace(-1, 1, cart.height * 160, dtype=np.float32).reshape(cart.height, 160)
 
     def loss(b, rom, held):
-        pixels, after = vj.run(cart, b, held, rom, method=method, wrt=("state", "rom", "inputs"))
+        pixels, after = vj.run(cart, b, held, rom, method=method, wrt="state,rom,input")
         return (pixels[-1] * weights).sum() + vj.ram(cart, after)[5].sum()
 
     gradients = jax.jit(jax.grad(loss, argnums=(0, 1, 2)))(bits, vj.rom_bits(cart), inputs)
     dram = np.zeros((128, 8))
     dram[5] = 1
-    everything = ["state", "rom", "inputs"]
+    everything = ["state", "rom", "input"]
     want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights, dram=dram, wrt=everything, method=method)
     for got, wanted in zip(gradients, (want.dstate, want.drom.reshape(-1), want.dinput)):
         assert np.array_equal(got, wanted)
 
 
-def test_exact_is_that_of_the_bits(machine, scene, random):
+def test_exact_is_that_of_the_bits(machine, example, random):
     """Method exact is vcs_bits_vjp's and vcs_bits_jvp's, which the tests of PyTorch compare with runs."""
-    cart, bits, inputs = scene
+    cart, bits, inputs = example
     weights = random.normal(size=(2, cart.height, 160)).astype(np.float32)
     gradients = jax.jit(jax.grad(lambda b, held: (vj.run(cart, b, held, method="exact")[0] * weights).sum(), (0, 1)))(
         bits, inputs
@@ -59,18 +59,18 @@ def test_exact_is_that_of_the_bits(machine, scene, random):
     assert np.array_equal(moved, diffvcs.bits.jvp(cart, *given, (tangent[None], None, None), method="exact")[0][0])
 
 
-def test_what_is_not_wanted_is_zero(scene):
-    cart, bits, inputs = scene
+def test_what_is_not_wanted_is_zero(example):
+    cart, bits, inputs = example
 
     def loss(b, rom, held):
-        return vj.run(cart, b, held, rom, method="exact", wrt="inputs")[0].sum()
+        return vj.run(cart, b, held, rom, method="exact", wrt="input")[0].sum()
 
     state, rom, held = jax.grad(loss, argnums=(0, 1, 2))(bits, vj.rom_bits(cart), inputs)
     assert not state.any() and not rom.any() and held.any()
 
 
-def test_jvp_is_the_jvp(machine, scene, random):
-    cart, bits, inputs = scene
+def test_jvp_is_the_jvp(machine, example, random):
+    cart, bits, inputs = example
     tangent = random.standard_normal(bits.shape).astype(np.float32)
     _, (moved, _) = jax.jvp(lambda b: vj.run(cart, b, inputs, method="bit+fork", forwards=True), (bits,), (tangent,))
     want = diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, method="bit+fork")
@@ -96,8 +96,8 @@ def test_vmap_of_grad_over_64_states_is_a_loop(machine, random):
     assert len({np.asarray(g).tobytes() for g in batch}) > 32
 
 
-def test_scan_carries_the_state(machine, scene):
-    cart, bits, _ = scene
+def test_scan_carries_the_state(machine, example):
+    cart, bits, _ = example
     actions = [0, 3, 3, 1, 4]
 
     def step(carry, inputs):
@@ -112,9 +112,9 @@ def test_scan_carries_the_state(machine, scene):
     assert np.allclose(whole, chained, rtol=1e-4, atol=1e-2)
 
 
-def gradients(scene, weights):
+def gradients(example, weights):
     """Of weighed pixels of one frame, in RAM and in the image."""
-    cart, bits, _ = scene
+    cart, bits, _ = example
 
     def loss(b, rom):
         return (vj.run(cart, b, vj.held(0), rom, side="mean")[0][0] * weights).sum()
@@ -123,18 +123,18 @@ def gradients(scene, weights):
     return np.asarray(vj.ram(cart, dbits)), np.asarray(drom).reshape(-1, 8)
 
 
-def test_gradients_are_the_truth_where_first_order_is_exact(scene, linear):
-    dram, drom = gradients(scene, linear.weights)
+def test_gradients_are_the_truth_where_first_order_is_exact(example, linear):
+    dram, drom = gradients(example, linear.weights)
     assert np.array_equal(dram[linear.cells], linear.dram)
     assert np.array_equal(drom[linear.offsets], linear.drom)
 
 
-def test_gradients_are_the_truth_for_most_bits(scene, every_bit_of_ram, capsys):
-    assert every_bit_of_ram.rate(gradients(scene, every_bit_of_ram.weights)[0], capsys) > 0.93
+def test_gradients_are_the_truth_for_most_bits(example, every_bit_of_ram, capsys):
+    assert every_bit_of_ram.rate(gradients(example, every_bit_of_ram.weights)[0], capsys) > 0.93
 
 
-def test_wrong_shapes_and_states_are_refused(scene):
-    cart, bits, inputs = scene
+def test_wrong_shapes_and_states_are_refused(example):
+    cart, bits, inputs = example
     with pytest.raises(ValueError):
         vj.run(cart, bits[:-1], inputs)
     with pytest.raises(ValueError):

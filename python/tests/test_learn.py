@@ -1,4 +1,4 @@
-"""Environments for learners: stacks kept beside the learner are those of the batch, and each framework accepts its door."""
+"""Environments for learners: stacks kept beside the learner are those of the batch, and each framework accepts its adapter."""
 
 import pathlib
 import subprocess

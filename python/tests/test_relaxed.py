@@ -103,12 +103,12 @@ def test_a_run_is_its_instructions(machine, random, options):
 
 
 def test_products_of_runs_agree(machine, random):
-    scene = machine.cart, machine.save(), ["NOOP", "RIGHT", "RIGHT"]
+    example = machine.cart, machine.save(), ["NOOP", "RIGHT", "RIGHT"]
     dram, drom = random.standard_normal((128, 8)), random.standard_normal((machine.cart.rom.size, 8))
     dinput, weights = random.standard_normal((3, 12)), random.standard_normal(128)
     dframes = random.standard_normal((3, machine.cart.height, 160))
-    moved = jvp(*scene, dram=dram, drom=drom, dinput=dinput, method="relaxed", temperature=0.05)
-    worth = vjp(*scene, dram=weights, dframes=dframes, method="relaxed", temperature=0.05)
+    moved = jvp(*example, dram=dram, drom=drom, dinput=dinput, method="relaxed", temperature=0.05)
+    worth = vjp(*example, dram=weights, dframes=dframes, method="relaxed", temperature=0.05)
     left = [(moved.dram @ WEIGHTS) * weights, moved.dframes * dframes]
     right = [dram * worth.dram, drom * worth.drom, dinput * worth.dinput]
     size = sum(np.abs(part).sum() for part in left + right)  # results are floats, sums of either sign

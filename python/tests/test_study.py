@@ -42,6 +42,12 @@ def command(folder, *arguments, status=0):
     return result.stdout
 
 
+def command_error(folder, *arguments):
+    result = subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+    assert result.returncode == 2
+    return result.stderr
+
+
 # A command, its Python function, and those options of the command that the function calls otherwise.
 DEFAULTS = {
     "smooth": (diffvcs.smooth, {"seed": "draw-seed", "threads": "jobs"}),
@@ -54,8 +60,8 @@ DEFAULTS = {
     "record": (diffvcs.record, {}),
     "trace": (diffvcs.trace, {}),
 }
-# None, or what the run decides; and `wrt`, which names groups of places on the command line and arrays in Python.
-NO_DEFAULT = {"horizons", "seed", "frame", "directory", "played", "object", "target", "dispatch", "wrt"}
+# None, or what the run decides.
+NO_DEFAULT = {"horizons", "seed", "frame", "directory", "played", "object", "target", "dispatch"}
 
 
 @program
@@ -73,7 +79,11 @@ def test_the_command_and_the_function_have_the_same_defaults(name, tmp_path):
             or (parameter.name in NO_DEFAULT and option == parameter.name)
         ):
             continue
-        assert (",".join(value) if isinstance(value, tuple) else str(value)) == printed[option], option
+        if isinstance(value, tuple):
+            value = ",".join(value)
+        elif isinstance(value, float):
+            value = f"{value:g}"
+        assert ("none" if value is None else str(value)) == printed[option], option
         same.append(option)
     assert same
 
@@ -123,6 +133,56 @@ def test_attribute(tmp_path):
     assert len(written["rom"]) == (found.drom != 0).any(axis=1).sum()
     for row in written["rom"]:
         np.testing.assert_allclose(found.drom[row["offset"]], row["bits"], rtol=1e-6)
+
+
+GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")
+
+
+@program
+def test_groups_of_bits_have_the_same_names_everywhere(tmp_path):
+    names = ", ".join(GROUPS)
+    for name in ("grad", "truth", "smooth"):
+        assert names in re.sub(r"\s+", " ", command(tmp_path, name, "--help")), name
+    assert names in " ".join(diffvcs.vjp.__doc__.split())
+    assert names in " ".join(diffvcs.jacobian.__doc__.split())
+    assert names in " ".join(diffvcs.places.__doc__.split())
+    run = played(100, 1)
+    with pytest.raises(ValueError, match=f"groups of bits are {names}"):
+        diffvcs.vjp("demo", run.before, ["NOOP"], dram=np.ones(128), wrt="inputs")
+    with pytest.raises(ValueError, match=f"groups of bits are {names}"):
+        diffvcs.jacobian("demo", run.before, ["NOOP"], wrt="inputs")
+    with pytest.raises(ValueError, match=f"groups of bits are {names}"):
+        diffvcs.attribute(run, "ram:80", wrt=["rom", "sprites"])
+    assert f"takes {names}" in command_error(tmp_path, "grad", "demo", "--output", "screen", "--wrt", "inputs")
+    assert f"groups of bits are {names}" in command_error(tmp_path, "truth", "demo", "--wrt", "inputs")
+
+
+@program
+@pytest.mark.parametrize("group", [name for name in GROUPS if name != "cartram"])
+def test_a_group_of_bits_is_the_same_everywhere(group, tmp_path):
+    """The flips of `truth --wrt`, the derivatives of `grad --wrt`, and Python's `wrt` of places, jacobian, vjp and attribute."""
+    run = played(100, 2)
+    command(tmp_path, "truth", "demo", "--frame", 100, "--horizon", 2, "--wrt", group, "--out", "t.tsv")
+    rows = [line.split("\t") for line in (tmp_path / "t.tsv").read_text().splitlines()[2:]]
+    assert ["\t".join(row[:2]) for row in rows] == diffvcs.study.place_labels(run, group)
+    found = diffvcs.jacobian(CART, run.before, ["NOOP"] * 2, wrt=group)
+    assert (found.places == diffvcs.places(run, group)).all()
+    for row, changed in zip(rows, np.bincount(found.column[found.output == 0], minlength=len(rows)), strict=True):
+        assert row[2] == "-" or int(row[2]) == changed
+    assert [row[2] == "-" for row in rows] == (found.outcomes == "impossible").tolist()
+    command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 2, "--output", "screen", "--method", "bit",
+            "--wrt", group, "--out", "grad")  # fmt: skip
+    written = json.loads((tmp_path / "grad" / "grad.json").read_text())
+    keys = {"ram": "ram", "rom": "rom", "input": "input", "state": "state"}
+    weights = np.ones(run.frames.shape[1:], np.float32)
+    back = diffvcs.vjp(CART, run.before, ["NOOP"] * 2, dframes=weights, wrt=group, method="bit", side="mean")
+    ours = diffvcs.attribute(run, "screen", wrt=[group], method="bit")
+    for result in (back, ours):
+        arrays = [array for array in (result.dstate, result.drom, result.dinput) if array is not None]
+        assert len(arrays) == 1
+        slots = arrays[0].reshape(-1) if group == "input" else arrays[0].reshape(-1, 8).any(axis=1)
+        assert np.count_nonzero(slots) == len(written[keys.get(group, "registers")])
+        assert set(written) & {"ram", "rom", "input", "registers", "state"} == {keys.get(group, "registers")}
 
 
 @program
@@ -354,12 +414,14 @@ def test_paper(tmp_path):
 
 @program
 def test_truth(tmp_path):
-    command(tmp_path, "truth", "demo", "--frame", 60, "--horizon", 2, "--bits", "80,rom:1F0.4", "--out", "t.tsv")
+    command(tmp_path, "truth", "demo", "--frame", 60, "--horizon", 2, "--bits", "80,rom:@1F0.4", "--out", "t.tsv")
     rows = [line.split("\t") for line in (tmp_path / "t.tsv").read_text().splitlines()[2:]]
     run = played(60, 2)
-    places = diffvcs.places(run, "80,rom:1F0.4")
+    places = diffvcs.places(run, "80,rom:@1F0.4")
     found = diffvcs.truth(CART, run.before, ["NOOP"] * 2, places)
-    assert [row[:2] for row in rows] == [label.split("\t") for label in diffvcs.study.place_labels(run, "80,rom:1F0.4")]
+    assert [row[:2] for row in rows] == [
+        label.split("\t") for label in diffvcs.study.place_labels(run, "80,rom:@1F0.4")
+    ]
     for row, ours in zip(rows, found.rows[:, 0], strict=True):
         assert [int(row[2]), int(row[3])] == [ours["pixels"], ours["ram_bytes"]]
         assert row[4:6] == [f"{ours['screen_crc']:08x}", f"{ours['ram_crc']:08x}"]

@@ -52,11 +52,11 @@ def stored(folder):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A local Ray cluster of four workers, which sweeps with engine="ray" use."""
+    """A local Ray cluster of four workers and, as far as Ray knows, two GPUs, which sweeps with engine="ray" use."""
     ray = needs.module("ray")
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = environment()["PYTHONPATH"]
-    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=4, num_gpus=2, include_dashboard=False, log_to_driver=False)
     yield ray
     ray.shutdown()
     os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
@@ -115,6 +115,49 @@ def test_ray_gives_the_same_files(tmp_path, cluster):
     assert here.digest() == there.digest()
 
 
+def test_commands_reach_a_cluster_by_its_address(tmp_path, cluster):
+    address = cluster.get_runtime_context().gcs_address
+    command("score", "demo", *SCORE, "--out", tmp_path / "here")
+    command("score", "demo", *SCORE, "--out", tmp_path / "there", "--ray", address)
+    assert files(tmp_path / "here") == files(tmp_path / "there")
+    _, err = command("score", "demo", *SCORE, "--out", tmp_path / "nowhere", "--ray", "127.0.0.1:1", status=1)
+    assert "could not be reached" in err and not stored(tmp_path / "nowhere")
+
+
+def test_a_task_that_asks_for_a_gpu_has_one_to_itself(tmp_path, cluster):
+    tasks = [dict(n=n, seconds=1.0) for n in range(4)]
+    found = diffvcs.sweep(sweep_tasks.devices, tasks, out=tmp_path, engine="ray", gpus=1)
+    assert set(found) == {b"0", b"1"}
+    assert set(diffvcs.sweep(sweep_tasks.devices, tasks, out=tmp_path / "both", engine="ray", gpus=2)) == {b"0,1"}
+    with pytest.raises(diffvcs.sweep.Stopped, match="each task asks for 3 GPUs"):
+        diffvcs.sweep(sweep_tasks.devices, tasks, out=tmp_path / "three", engine="ray", gpus=3)
+
+
+PLUGIN = "from diffvcs.benchmark import method\n\n@method('held')\ndef held(problem):\n    return problem.x\n"
+BENCHMARK = ["--suite", "quick", "--tracks", "inputs-screen,lesions", "--methods", "random,held,saliency/bit"]
+
+
+def test_the_benchmark_writes_what_its_own_command_writes(tmp_path):
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(PLUGIN)
+    options = [*BENCHMARK, "--plugin", plugin]
+    process = start("-m", "diffvcs.benchmark", "run", *options, "--out", tmp_path / "own")
+    assert process.wait(300) == 0, process.stderr.read()
+    command("benchmark", *options, "--out", tmp_path / "sweep")
+    swept = files(tmp_path / "sweep")
+    assert len(stored(tmp_path / "sweep")) == 2 * (1 + 3)
+    assert {name: data for name, data in swept.items() if name.endswith(".json")} == files(tmp_path / "own")
+
+
+def test_the_benchmark_on_ray_gives_the_same_files(tmp_path, cluster):
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(PLUGIN)
+    options = [*BENCHMARK, "--plugin", plugin]
+    command("benchmark", *options, "--out", tmp_path / "here")
+    command("benchmark", *options, "--out", tmp_path / "there", "--ray", cluster.get_runtime_context().gcs_address)
+    assert files(tmp_path / "here") == files(tmp_path / "there")
+
+
 def test_large_values_are_put_into_the_object_store_once(tmp_path, cluster, monkeypatch):
     put, kinds = cluster.put, []
     monkeypatch.setattr(cluster, "put", lambda value: kinds.append(type(value).__name__) or put(value))
@@ -153,6 +196,8 @@ def test_results_in_a_place_of_fsspec(tmp_path):
     again = diffvcs.sweep(sweep_tasks.noted, tasks, out=url)
     assert again.computed == 0
     assert list(again) == list(diffvcs.sweep(sweep_tasks.noted, tasks, out=tmp_path / "here"))
+    inside = [diffvcs.sweep(sweep_tasks.noted, tasks, out="memory://sweep") for _ in range(2)]  # which has no folders
+    assert [found.computed for found in inside] == [3, 0] and list(inside[1]) == list(again)
 
 
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
@@ -251,11 +296,11 @@ except diffvcs.sweep.Stopped as problem:
 def test_a_disk_without_room_keeps_what_is_stored(tmp_path):
     driver = start("-c", FULL, tmp_path)
     printed, err = driver.communicate(timeout=300)
-    said = re.search(
+    message = re.search(
         r"cannot be written \(File too large\)\. (\d) of 6 results are stored and stay: make room", printed
     )
-    assert said, err
-    kept = int(said[1])  # results are written as they come, so a large one can come before the last small one
+    assert message, err
+    kept = int(message[1])  # results are written as they come, so a large one can come before the last small one
     assert kept <= 3 and len(stored(tmp_path)) == kept and not list(tmp_path.rglob("*.part"))
     tasks = [dict(log="/dev/null", n=n, size=100 if n < 3 else 100000) for n in range(6)]
     assert diffvcs.sweep(sweep_tasks.noted, tasks, out=tmp_path).computed == 6 - kept

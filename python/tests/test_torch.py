@@ -11,12 +11,12 @@ import diffvcs.torch as vt  # noqa: E402
 
 
 @pytest.fixture
-def scene(machine):
+def example(machine):
     return machine.cart, vt.machine_bits(machine), vt.held(0, 3)
 
 
-def test_forward_is_the_run(machine, scene):
-    cart, bits, inputs = scene
+def test_forward_is_the_run(machine, example):
+    cart, bits, inputs = example
     pixels, after = vt.run(cart, bits, inputs)
     played = diffvcs.run(cart, machine.save(), [0, 3])
     assert np.array_equal(pixels.numpy(), played.frames)
@@ -25,16 +25,16 @@ def test_forward_is_the_run(machine, scene):
     assert np.array_equal(again[0].numpy(), diffvcs.run(cart, played.state, ["UP"]).frames[0])
 
 
-def test_opcheck(scene):
-    cart, bits, inputs = scene
+def test_opcheck(example):
+    cart, bits, inputs = example
     arguments = [t[None].clone().requires_grad_() for t in (bits, vt.rom_bits(cart), inputs)]
     tests = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
     torch.library.opcheck(torch.ops.diffvcs.run.default, (*arguments, vt._key(cart, {})), test_utils=tests)
 
 
 @pytest.mark.parametrize("method", ["bit", "bit+fork", "ste"])
-def test_backward_is_the_vjp(machine, scene, method):
-    cart, bits, inputs = scene
+def test_backward_is_the_vjp(machine, example, method):
+    cart, bits, inputs = example
     bits.requires_grad_()
     rom = vt.rom_bits(cart).requires_grad_()
     inputs = inputs.clone().requires_grad_()
@@ -43,16 +43,16 @@ def test_backward_is_the_vjp(machine, scene, method):
     ((pixels[-1] * weights).sum() + vt.ram(cart, after)[5].sum()).backward()
     dram = np.zeros((128, 8))
     dram[5] = 1
-    everything = ["state", "rom", "inputs"]
+    everything = ["state", "rom", "input"]
     want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights.numpy(), dram=dram, wrt=everything, method=method)
     assert np.array_equal(bits.grad.numpy(), want.dstate)
     assert np.array_equal(rom.grad.numpy(), want.drom.reshape(-1))
     assert np.array_equal(inputs.grad.numpy(), want.dinput)
 
 
-def test_exact_gradients_are_differences_of_forwards(scene, random):
+def test_exact_gradients_are_differences_of_forwards(example, random):
     """Method exact: bits of RAM, of the image and inputs, flipped as floats, and the operator run again."""
-    cart, bits, inputs = scene
+    cart, bits, inputs = example
     given = [t.detach().clone().requires_grad_() for t in (bits, vt.rom_bits(cart), inputs)]
     weights = torch.from_numpy(random.normal(size=(cart.height, 160)).astype(np.float32))
 
@@ -78,18 +78,18 @@ def test_exact_gradients_are_differences_of_forwards(scene, random):
     assert moved > 5
 
 
-def test_only_what_needs_a_gradient_is_flipped(scene, monkeypatch):
-    cart, bits, inputs = scene
-    asked, vjp = [], vt.core.vjp
-    monkeypatch.setattr(vt.core, "vjp", lambda *given, **options: asked.append(given[5]) or vjp(*given, **options))
+def test_only_what_needs_a_gradient_is_flipped(example, monkeypatch):
+    cart, bits, inputs = example
+    calls, vjp = [], vt.core.vjp
+    monkeypatch.setattr(vt.core, "vjp", lambda *given, **options: calls.append(given[5]) or vjp(*given, **options))
     held = inputs.clone().requires_grad_()
     vt.run(cart, bits.detach(), held, method="exact")[0].sum().backward()
-    assert asked == [[False, False, True]] and held.grad.any()
+    assert calls == [[False, False, True]] and held.grad.any()
 
 
-def test_a_difference_of_forwards_is_the_truth(machine, scene, random):
+def test_a_difference_of_forwards_is_the_truth(machine, example, random):
     """Bits flipped as floats, and the operator run again: 64 bits of RAM."""
-    cart, bits, _ = scene
+    cart, bits, _ = example
     chosen = random.permutation(1024)[:64]
     flipped = bits.expand(64, -1).clone()
     at = torch.from_numpy(chosen + 8 * cart.offset("ram"))
@@ -100,9 +100,9 @@ def test_a_difference_of_forwards_is_the_truth(machine, scene, random):
     assert np.array_equal(signed.numpy(), exact.dframes[:, 0]) and signed.any()
 
 
-def gradients(scene, weights):
+def gradients(example, weights):
     """Of weighed pixels of one frame, in RAM and in the image."""
-    cart, bits, _ = scene
+    cart, bits, _ = example
     rom = vt.rom_bits(cart)
     given = [t.clone().requires_grad_() for t in (bits, rom)]
     loss = (vt.run(cart, given[0], vt.held(0), given[1], side="mean")[0][0] * torch.from_numpy(weights)).sum()
@@ -110,19 +110,19 @@ def gradients(scene, weights):
     return vt.ram(cart, dbits).numpy(), drom.reshape(-1, 8).numpy()
 
 
-def test_gradients_are_the_truth_where_first_order_is_exact(scene, linear):
+def test_gradients_are_the_truth_where_first_order_is_exact(example, linear):
     """gradcheck for a function of bits."""
-    dram, drom = gradients(scene, linear.weights)
+    dram, drom = gradients(example, linear.weights)
     assert np.array_equal(dram[linear.cells], linear.dram)
     assert np.array_equal(drom[linear.offsets], linear.drom)
 
 
-def test_gradients_are_the_truth_for_most_bits(scene, every_bit_of_ram, capsys):
-    assert every_bit_of_ram.rate(gradients(scene, every_bit_of_ram.weights)[0], capsys) > 0.93
+def test_gradients_are_the_truth_for_most_bits(example, every_bit_of_ram, capsys):
+    assert every_bit_of_ram.rate(gradients(example, every_bit_of_ram.weights)[0], capsys) > 0.93
 
 
-def test_batches_are_loops(scene):
-    cart, bits, inputs = scene
+def test_batches_are_loops(example):
+    cart, bits, inputs = example
     many = bits.expand(3, 2, -1).clone().requires_grad_()
     held = torch.stack([vt.held(a, 0) for a in (0, 3, 4)])[:, None]
     pixels, after = vt.run(cart, many, held)
@@ -134,9 +134,9 @@ def test_batches_are_loops(scene):
         assert torch.equal(many.grad[i, 0], one.grad) and torch.equal(many.grad[i, 1], one.grad)
 
 
-def test_another_image_is_another_game(scene):
+def test_another_image_is_another_game(example):
     """A bit of the image flipped as a float is the bit flipped in the cartridge."""
-    cart, bits, inputs = scene
+    cart, bits, inputs = example
     exact = diffvcs.truth(cart, _save(cart, bits), [0, 3], diffvcs.rom_places(cart, range(0, 4096, 64)))
     place = int(exact.rows["pixels"][:, 0].argmax())
     rom = vt.rom_bits(cart)
@@ -166,8 +166,8 @@ def test_memory_is_shared(machine):
     assert np.array_equal(tensor.numpy(), machine.rgb())
 
 
-def test_wrong_shapes_and_states_are_refused(scene):
-    cart, bits, inputs = scene
+def test_wrong_shapes_and_states_are_refused(example):
+    cart, bits, inputs = example
     with pytest.raises(ValueError):
         vt.run(cart, bits[:-1], inputs)
     with pytest.raises(ValueError):
@@ -176,7 +176,7 @@ def test_wrong_shapes_and_states_are_refused(scene):
         vt.run(cart, torch.ones_like(bits), inputs)
 
 
-def test_compile_traces_through(scene):
-    cart, bits, inputs = scene
+def test_compile_traces_through(example):
+    cart, bits, inputs = example
     f = torch.compile(lambda b: vt.run(cart, b, inputs)[0].sum(), backend="aot_eager", fullgraph=False)
     assert f(bits) == vt.run(cart, bits, inputs)[0].sum()

@@ -40,16 +40,15 @@ int vcs_bit_job_set(vcs_bit_job_t *job, const char *command) {
   if (strcmp(job->out, "-") != 0 && vcs_output_try(job->out, &error)) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
   }
-  /* Lists before playing, which may take long: a list needs the cartridge and the number of frames only. */
-  const vcs_run_t run = {.cart = job->rom.cart, .frames = job->horizons[job->horizon_count - 1]};
-  if (job->bits ? vcs_places_of_bits(&run, job->bits, &job->list, &error)
-                : vcs_places_of_groups(&run, job->wrt ? job->wrt : "ram", &job->list, &error)) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  }
   vcs_interrupt_catch();
-  job->choice.setup.horizon = run.frames;
-  const vcs_status_t status = vcs_setup_create(job->rom.cart, &job->choice.setup, &job->setup, &error);
+  job->choice.setup.horizon = job->horizons[job->horizon_count - 1];
+  vcs_status_t status = vcs_setup_create(job->rom.cart, &job->choice.setup, &job->setup, &error);
   if (status == VCS_CANCELLED) return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted while playing");
+  if (status == VCS_OK) {
+    const vcs_run_t *run = &job->setup.run;
+    status = job->bits ? vcs_places_of_bits(run, job->bits, &job->list, &error)
+                       : vcs_places_of_groups(run, job->wrt ? job->wrt : "ram", &job->list, &error);
+  }
   const int failed = status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED;
   return status ? vcs_cli_complain(command, failed, "%s", error.message) : VCS_ARGS_GO;
 }

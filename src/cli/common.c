@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/state.h"
 #include "host/games.h"
+#include "host/os.h"
 
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) {
   va_list arguments;
@@ -56,7 +56,7 @@ int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_ro
   vcs_error_t error = {""};
   vcs_status_t status = vcs_rom_open(name, options, rom, &error);
   if (status == VCS_OK) return VCS_ARGS_GO;
-  if (status != VCS_NOT_FOUND || strchr(name, '/')) {
+  if (status != VCS_NOT_FOUND || strpbrk(name, VCS_OS_SEPARATORS)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   }
   const char *near = nearest_game(name);
@@ -241,7 +241,7 @@ vcs_status_t vcs_output_try(const char *path, vcs_error_t *error) {
 }
 
 int vcs_output_directory(const char *command, const char *path, bool *made) {
-  const bool missing = mkdir(path, 0777) == 0;
+  const bool missing = vcs_os_make_directory(path) == 0;
   if (made) *made = missing;
   if (!missing && errno != EEXIST) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", path, strerror(errno));

@@ -41,7 +41,7 @@ typedef struct {
   bool forward; /* --input or --bit is given, and not an output */
   int method, scale, side, groups;
   int64_t window;
-  double alpha, temperature;
+  double alpha, temperature, budget;
 } options_t;
 
 /* ---- Derivatives -------------------------------------------------------------------------------------------- */
@@ -60,6 +60,7 @@ static void set_method(const options_t *o, const float *scale, vcs_grad_options_
   vcs_study_method_options(o->method, (int32_t)o->window, grad);
   grad->alpha = (float)o->alpha;
   grad->temperature = (float)o->temperature;
+  grad->budget = o->budget;
   grad->side = o->side == 0 && o->forward ? VCS_SIDE_TANGENT : sides[o->side];
   grad->scale = scale;
 }
@@ -146,9 +147,12 @@ static const struct {
   bool always;  /* ... or after both */
   int groups;   /* after a reverse pass: only if one of these groups is selected; 0: always */
 } files[] = {
-    {"heat.png", write_heat, true, false, 0},        {"rom.png", write_rom, false, false, VCS_WRT_ROM},
-    {"ram.png", write_ram, true, true, VCS_WRT_RAM}, {"inputs.png", write_inputs, false, false, VCS_WRT_INPUT},
-    {"ranking.txt", write_ranking, true, true, 0},   {"grad.json", write_json, true, true, 0},
+    {"heat.png", write_heat, true, false, 0},
+    {"rom.png", write_rom, false, false, VCS_WRT_ROM},
+    {"ram.png", write_ram, true, true, VCS_WRT_RAM | VCS_WRT_STATE},
+    {"inputs.png", write_inputs, false, false, VCS_WRT_INPUT},
+    {"ranking.txt", write_ranking, true, true, 0},
+    {"grad.json", write_json, true, true, 0},
 };
 
 static bool applies(const vcs_finding_t *f, size_t file) {
@@ -217,14 +221,14 @@ static int check_options(void *options) {
   o->groups = vcs_wrt_parse(o->wrt);
   if (o->groups) return VCS_ARGS_GO;
   return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                          "--wrt takes " VCS_WRT_CHOICES ", or several of them with commas, not '%s'", o->wrt);
+                          "--wrt takes " VCS_WRT_NAMES ", or several of them with commas, not '%s'", o->wrt);
 }
 
 int vcs_cli_grad(int argc, char **argv) {
   vcs_grad_options_t defaults;
   vcs_grad_defaults(&defaults);
   options_t o = {.setup.setup = {.frame = -1, .horizon = 8},
-                 .wrt = "rom,ram,input",
+                 .wrt = "rom,ram,cartram,input",
                  .out = "grad",
                  .method = VCS_STUDY_BIT_FORK,
                  .window = VCS_STUDY_WINDOW,
@@ -235,12 +239,13 @@ int vcs_cli_grad(int argc, char **argv) {
       VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX, "frames of NOOP that are differentiated"),
       VCS_ARGS_OUTPUT(&o.output),
-      VCS_ARG_TEXT("wrt", &o.wrt, "GROUPS",
-                   "derivatives of an output are taken with respect to the bits of " VCS_WRT_CHOICES),
+      VCS_ARG_TEXT("wrt", &o.wrt, "GROUPS", "groups of bits that an output depends on, with commas: " VCS_WRT_NAMES),
       VCS_ARG_TEXT("input", &o.input, "NAME", "with respect to this input: right, or right@2: in frame 2 of the run"),
-      VCS_ARG_TEXT("bit", &o.bit, "BIT", "with respect to this bit: ram:9C.0, rom:F123.4, rom:@1F0.4 (an offset)"),
+      VCS_ARG_TEXT("bit", &o.bit, "BIT",
+                   "with respect to this bit: ram:9C.0, rom:F123.4, rom:@1F0.4 (an offset), grp[1].0"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "method of differentiation"),
       VCS_ARG_WINDOW(&o.window),
+      VCS_ARG_NUMBER("budget", &o.budget, 0, 1e12, VCS_BUDGET_HELP),
       VCS_ARG_NUMBER("alpha", &o.alpha, 0, 1e6, "ste: sharpness of the gate at a branch"),
       VCS_ARG_NUMBER("temperature", &o.temperature, 0, 1e6, "ste: softness of reads; 0: one-hot"),
       VCS_ARG_CHOICE("scale", &o.scale, SCALE_CHOICES, "the number a pixel stands for"),

@@ -8,6 +8,9 @@
 
 #include "plot/map.h"
 
+/* What is listed as RAM, and as registers. */
+enum { MEMORY = VCS_WRT_RAM | VCS_WRT_CARTRAM, REGISTERS = VCS_WRT_CPU | VCS_WRT_PC | VCS_WRT_TIA | VCS_WRT_RIOT };
+
 /* ---- For people --------------------------------------------------------------------------------------------- */
 
 static int largest_bit(const float *bits) {
@@ -66,7 +69,7 @@ static void print_state(const vcs_finding_t *f, const char *title, const float *
                         int limit, vcs_text_t *text) {
   vcs_ranked_t *list;
   size_t count;
-  const bool with_truth = !f->forward && wrt == VCS_WRT_RAM;
+  const bool with_truth = !f->forward && !(wrt & ~MEMORY);
   if (vcs_rank_state(f->setup->cart, slots, wrt, &list, &count, NULL)) text->failed = true;
   vcs_text_printf(text, "\n%s: %zu byte%s\n", title, count, count == 1 ? "" : "s");
   if (count) vcs_text_printf(text, "  rank  derivative     truth  bit  byte      where\n");
@@ -168,17 +171,20 @@ static void print_heading(const vcs_finding_t *f, vcs_text_t *text) {
 
 void vcs_finding_print(const vcs_finding_t *f, int limit, vcs_text_t *text) {
   const uint8_t *start = (const uint8_t *)f->setup->run.start;
-  const int registers = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
+  const int memory = f->wrt & MEMORY, registers = f->wrt & REGISTERS;
   print_heading(f, text);
   if (f->forward) {
     print_effect(f, text);
-    print_state(f, "RAM after the run", f->effect.state, (const uint8_t *)f->effect.ending.machine, VCS_WRT_RAM, limit,
+    print_state(f, "RAM after the run", f->effect.state, (const uint8_t *)f->effect.ending.machine, MEMORY, limit,
                 text);
     return;
   }
   if (f->attribution.rom) print_rom(f, limit, text);
-  if (f->wrt & VCS_WRT_RAM) print_state(f, "RAM", f->attribution.state, start, VCS_WRT_RAM, limit, text);
+  if (memory) print_state(f, "RAM", f->attribution.state, start, memory, limit, text);
   if (registers) print_state(f, "Registers", f->attribution.state, start, registers, limit, text);
+  if (f->wrt & VCS_WRT_STATE) {
+    print_state(f, "The whole machine", f->attribution.state, start, VCS_WRT_STATE, limit, text);
+  }
   if (f->attribution.input) print_inputs(f, text);
 }
 
@@ -275,7 +281,7 @@ void vcs_finding_json(const vcs_finding_t *f, vcs_text_t *text) {
   const vcs_setup_t *setup = f->setup;
   const vcs_grad_report_t *report = f->forward ? &f->effect.report : &f->attribution.report;
   const uint8_t *start = (const uint8_t *)setup->run.start;
-  const int registers = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
+  const int memory = f->wrt & MEMORY, registers = f->wrt & REGISTERS;
   vcs_text_printf(text, "{\n  \"game\": ");
   vcs_text_json(text, f->name);
   vcs_text_printf(text, ",\n  \"profile\": \"%s\",\n  \"frame\": %" PRId64 ",\n  \"horizon\": %d,\n  \"%s\": ",
@@ -289,11 +295,12 @@ void vcs_finding_json(const vcs_finding_t *f, vcs_text_t *text) {
                   report->instructions, report->forks, report->rejoined);
   if (f->forward) {
     json_pixels(f, text);
-    json_state(f, "ram", f->effect.state, (const uint8_t *)f->effect.ending.machine, VCS_WRT_RAM, text);
+    json_state(f, "ram", f->effect.state, (const uint8_t *)f->effect.ending.machine, MEMORY, text);
   } else {
     if (f->attribution.rom) json_rom(f, text);
-    if (f->wrt & VCS_WRT_RAM) json_state(f, "ram", f->attribution.state, start, VCS_WRT_RAM, text);
+    if (memory) json_state(f, "ram", f->attribution.state, start, memory, text);
     if (registers) json_state(f, "registers", f->attribution.state, start, registers, text);
+    if (f->wrt & VCS_WRT_STATE) json_state(f, "state", f->attribution.state, start, VCS_WRT_STATE, text);
     if (f->attribution.input) json_inputs(f, text);
   }
   vcs_text_printf(text, "\n}\n");

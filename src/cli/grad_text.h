@@ -8,8 +8,6 @@
 
 #include "cli/common.h"
 
-#define VCS_WRT_CHOICES "rom, ram, input, cpu, tia, riot"
-
 /* The question and its answer. */
 typedef struct {
   const char *name; /* of the game */

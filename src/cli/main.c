@@ -8,6 +8,7 @@
 
 #include "cli/common.h"
 #include "host/games.h"
+#include "host/os.h"
 
 static const struct {
   const char *name;
@@ -80,6 +81,7 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  vcs_os_binary_stdout();
   if (argc < 2) return print_help(stderr), VCS_EXIT_USAGE;
   int exit_code = dispatch(argc, argv);
   errno = 0;

@@ -122,7 +122,7 @@ static int prepare_output(job_t *job) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out - takes one game: give a directory for several");
   }
   job->to_directory =
-      !to_stdout && (job->games.count > 1 || job->out[length - 1] == '/' || vcs_path_is_directory(job->out));
+      !to_stdout && (job->games.count > 1 || vcs_path_names_directory(job->out) || vcs_path_is_directory(job->out));
   if (job->to_directory) {
     const int exit_code = vcs_output_directory(command, job->out, &job->made);
     if (exit_code != VCS_ARGS_GO) return exit_code;

@@ -16,7 +16,8 @@ static const vcs_usage_t usage = {
     command,
     "Compares derivatives with the truth. For each game: states after some frames of action streams, then a run "
     "without input; the effect of each one-frame press of the stick, of bits of RAM and of ROM on the screen and on "
-    "RAM, by exact Jacobians (the truth) and by one forward pass for each method; and reverse passes from pixels. "
+    "RAM, by exact Jacobians (the truth) and by one forward pass for each method; and reverse passes from pixels and "
+    "from regions of 32 x 16 pixels. "
     "Prints means over games: what a place costs in frames of ale-py, the cosine (mean over bits, and of all maps as "
     "one), sign, precision and recall of what changes.\n\nThe table is written after every game. Games and methods "
     "that it already has are skipped, so an interrupted run is resumed with the same command. Most of the time is for "
@@ -141,7 +142,7 @@ static int score(options_t *o) {
     vcs_path_stem(o->games.items[i], stem, sizeof stem);
     predictions += (uint64_t)missing_methods(o, &table, stem, methods) *
                    (uint64_t)(VCS_SCORE_INPUTS * o->score.states + o->score.bits + o->score.rom_bits +
-                              o->score.pixels * o->score.horizon_count);
+                              2 * o->score.pixels * o->score.horizon_count);
   }
   vcs_progress_start(&total.progress, "scoring", predictions, VCS_PROGRESS_AUTO);
   for (int i = 0; i < o->games.count && !vcs_interrupted() && !total.unwritable; i++) {
@@ -209,7 +210,7 @@ static int check_options(options_t *o) {
   }
   if (!read_methods(o)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "--methods takes some of naive, ste, bit, bit+fork, exact, with commas; not '%s'",
+                            "--methods takes some of naive, ste, bit, bit+fork, hybrid, exact, with commas; not '%s'",
                             o->methods_text);
   }
   return VCS_ARGS_GO;
@@ -217,7 +218,7 @@ static int check_options(options_t *o) {
 
 int vcs_cli_score(int argc, char **argv) {
   options_t o = {.horizons_text = "1,2,4,8,15",
-                 .methods_text = "naive,ste,bit,bit+fork,exact",
+                 .methods_text = "naive,ste,bit,bit+fork,hybrid,exact",
                  .out = "score.tsv",
                  .score = {.frame = 300,
                            .states = 4,
@@ -240,6 +241,7 @@ int vcs_cli_score(int argc, char **argv) {
                       "how many bits of ROM that is read, drawn with the seed"),
       VCS_ARG_INTEGER("pixels", &o.score.pixels, 0, 1000, "reverse passes at each horizon"),
       VCS_ARG_WINDOW(&o.score.window),
+      VCS_ARG_NUMBER("budget", &o.score.budget, 0, 1e12, VCS_BUDGET_HELP),
       VCS_ARG_JOBS(&o.jobs),
       VCS_ARG_TEXT("out", &o.out, "FILE", "the table"),
       VCS_ARG_FLAG("no-costs", &o.no_costs, "do not measure what methods cost: the table is then always the same"),

@@ -133,9 +133,9 @@ static void add_row(cell_t cells[CELLS_MAX], int *count, char *line) {
 }
 
 static int source_rank(const char *source) {
-  static const char *const order[] = {"left/right", "up/down", "fire", "ram", "rom", "vjp"};
+  static const char *const order[] = {"left/right", "up/down", "fire", "ram", "rom", "vjp", "region"};
   int rank = 0;
-  while (rank < 6 && strcmp(order[rank], source) != 0) rank++;
+  while (rank < 7 && strcmp(order[rank], source) != 0) rank++;
   return rank;
 }
 

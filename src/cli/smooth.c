@@ -22,6 +22,9 @@ static const vcs_usage_t usage = {
     "diffvcs smooth pong --seed 1 --frame 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
     "diffvcs smooth space_invaders --seed 1 --frame 200 --horizon 60 --wrt input --output score --method score\n"};
 
+#define CONTROL_CHOICES "none|" VCS_METHOD_CHOICES
+enum { CONTROL_NONE };
+
 typedef struct {
   double size;
   size_t place;
@@ -34,8 +37,9 @@ typedef struct {
   int64_t samples, draw_seed, top;
   int method;
   bool no_antithetic, no_baseline, stop_when_over;
+  int control; /* a method, or CONTROL_NONE */
   float values[768];
-  double *probabilities;
+  double *probabilities, *controls;
   vcs_estimate_t value, *gradient;
   rank_t *order;
 } job_t;
@@ -61,6 +65,33 @@ static vcs_status_t read_output(job_t *job, vcs_scalar_t *output, vcs_error_t *e
   }
   for (unsigned long i = 0; i < 256; i++) job->values[i] = i == index;
   return VCS_OK;
+}
+
+/* ---- The control --------------------------------------------------------------------------------------------- */
+
+/* One VJP of the output, by the method that --control names. */
+static vcs_status_t find_controls(job_t *job, const vcs_scalar_t *output, vcs_error_t *error) {
+  const vcs_bit_job_t *bits = &job->bits;
+  vcs_grad_options_t grad;
+  vcs_attribution_t found;
+  vcs_study_method_options(job->control - 1, 0, &grad);
+  grad.scale = job->values;
+  grad.threads = (int32_t)bits->threads;
+  static const int32_t groups[] = {VCS_WRT_RAM, VCS_WRT_ROM, VCS_WRT_INPUT}; /* by kind of place */
+  vcs_attribution_options_t options = {.env = bits->setup.env, .grad = &grad};
+  for (size_t i = 0; i < bits->list.count; i++) options.wrt |= groups[bits->list.places[i].kind];
+  job->controls = calloc(bits->list.count + 1, sizeof *job->controls);
+  if (!job->controls) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  const vcs_status_t status = vcs_attribute(&bits->setup.run, output, &options, &found, error);
+  for (size_t i = 0; status == VCS_OK && i < bits->list.count; i++) {
+    const vcs_place_t *place = &bits->list.places[i];
+    const float *slots[] = {found.state, found.rom, found.input};
+    job->controls[i] =
+        (double)slots[place->kind][place->kind == VCS_PLACE_INPUT ? (size_t)VCS_INPUTS * place->frame + place->index
+                                                                  : (size_t)8 * place->index + place->bit];
+  }
+  vcs_attribution_free(&found);
+  return status;
 }
 
 /* ---- The table ---------------------------------------------------------------------------------------------- */
@@ -100,6 +131,7 @@ static vcs_status_t find(job_t *job, const vcs_scalar_t *output, int32_t *done, 
                                         .confidence = job->confidence,
                                         .env = bits->setup.env,
                                         .stop_when_over = job->stop_when_over,
+                                        .control = job->controls,
                                         .threads = (int32_t)bits->threads,
                                         .progress = add_progress,
                                         .progress_context = &progress};
@@ -126,7 +158,8 @@ static int smooth(job_t *job) {
   for (size_t i = 0; i < bits->list.count; i++) {
     job->probabilities[i] = vcs_run_bit(&bits->setup.run, &bits->list.places[i]) ? 1 - job->p : job->p;
   }
-  vcs_status_t status = find(job, &scalar, &done, &error);
+  vcs_status_t status = job->control == CONTROL_NONE ? VCS_OK : find_controls(job, &scalar, &error);
+  if (status == VCS_OK) status = find(job, &scalar, &done, &error);
   if (status == VCS_BAD_ARGUMENT) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   if (status == VCS_OK && done > 0) {
     print(job, &text);
@@ -150,6 +183,8 @@ int vcs_cli_smooth(int argc, char **argv) {
       VCS_ARG_NUMBER("p", &job.p, 0, 1, "the probability that a bit differs from its value in the run"),
       VCS_ARG_INTEGER("samples", &job.samples, 1, 1 << 24, "draws; an even number for antithetic pairs"),
       VCS_ARG_CHOICE("method", &job.method, "difference|score", "one run for each bit and draw, or one for each draw"),
+      VCS_ARG_CHOICE("control", &job.control, CONTROL_CHOICES,
+                     "method score: sample only what one VJP by this method leaves unexplained"),
       VCS_ARG_INTEGER("draw-seed", &job.draw_seed, 0, INT64_MAX, "seed of the draws"),
       VCS_ARG_NUMBER("confidence", &job.confidence, 0.01, 0.9999, "confidence of the intervals"),
       VCS_ARG_INTEGER("top", &job.top, 0, INT64_MAX, "rows to print; 0: all"),
@@ -171,6 +206,7 @@ int vcs_cli_smooth(int argc, char **argv) {
   if (exit_code == VCS_ARGS_GO) exit_code = smooth(&job);
   vcs_bit_job_free(&job.bits);
   free(job.probabilities);
+  free(job.controls);
   free(job.gradient);
   free(job.order);
   return exit_code;

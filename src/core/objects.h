@@ -1,15 +1,17 @@
 /* objects.h: which objects a frame shows (diffvcs/objects.h), from the lines as they are drawn.
  *
- * tia.h calls VCS_LINE_DRAWN after it has drawn a piece of a line; a file that wants the objects of a frame defines it
- * before it includes console.h (src/host/objects.c). There the mask of each object is known (vcs_video_t), and with it
- * where its copies begin: the position and NUSIZ do not change within a piece that is drawn.
+ * The TIA that draws calls VCS_LINE_DRAWN after it has drawn a piece of a line (tia_beam.h), the one that sleeps calls
+ * VCS_ROW_PAINTED after it has painted a row or a piece of one (rows.h). A file that wants the objects of a frame
+ * defines one of them before it includes console.h (src/host/objects.c, src/host/asleep_objects.c). There the mask of
+ * each object is known, and with it where its copies begin: its stance, the position and NUSIZ.
  *
  *   row y     ....####........####........####....     P0 with three copies: three windows of eight pixels
  *   row y+1   ....#..#........#..#........#..#....     each goes on with the object whose window was near it
  *
- * A recorder keeps the objects that may go on in the next row (vcs_live_t). A row that is equal to the row above it
- * only makes them longer. The playfield is collected over the pieces of a row, because a piece that ends in the
- * middle of a block does not end the block.
+ * A recorder keeps the objects that may go on in the next row (vcs_live_t). Whole rows are compared with the row above
+ * them, object by object: what is as it was only makes a streak of rows longer (vcs_streak_t), and is added when it
+ * changes. The playfield is collected over the pieces of a row, because a piece that ends in the middle of a block does
+ * not end the block.
  */
 #ifndef VCS_CORE_OBJECTS_H
 #define VCS_CORE_OBJECTS_H
@@ -18,10 +20,11 @@
 #include "tia_video.h"
 
 enum {
-  VCS_LIVE_MAX = 48,     /* players, missiles and balls that may go on, at most */
+  VCS_LIVE_MAX = 64,     /* players, missiles and balls that may go on, at most */
   VCS_BLOCKS_MAX = 80,   /* blocks of the playfield: no more fit into a line */
   VCS_OBJECT_GAP = 2,    /* empty rows within an object */
-  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row */
+  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row, and ... */
+  VCS_GAP_SHIFT = 2,     /* ... by less than this over empty rows: otherwise it is used again as another object */
   VCS_FIELD_PIECES = 40, /* pieces of a row in which the playfield has different colours */
 };
 
@@ -29,7 +32,9 @@ enum {
 typedef struct {
   int16_t window;                  /* left end of its window in the last row */
   int16_t y;                       /* the last row */
-  uint8_t colour, fresh;           /* of the last row; fresh: the last row is not yet part of the object */
+  int16_t fresh;                   /* number of last rows, all equal, that are not yet part of the object */
+  uint8_t colour;                  /* of the last row */
+  uint8_t group;                   /* NUSIZ, if it stands for all copies, which are equal so far; 0: for one */
   uint64_t bits, shown;            /* its pixels in the last row from the window on: lit, and seen */
   uint64_t columns, shown_columns; /* those of all rows since the window was there that are part of the object */
   vcs_object_t object;
@@ -44,16 +49,33 @@ typedef struct {
   int32_t pieces;
 } vcs_field_row_t;
 
-/* Machines that record run with a vcs_recorder_t, whose first member is the ordinary vcs_video_t. */
+/* What an object is in each of the rows from `y` on. */
 typedef struct {
-  vcs_video_t video;
+  uint64_t look; /* vcs_look_of */
+  vcs_pixels_t lit, shown;
+  bool partly; /* `shown` is not `lit` */
+  int16_t y;   /* the first row */
+} vcs_streak_t;
+
+/* An object was at another place, or had other copies, up to pixel `end` of the row. */
+typedef struct {
+  uint8_t pos, nusiz, end;
+} vcs_stance_t;
+enum { VCS_STANCES = 24 }; /* of an object in a row; a program has no time for more */
+
+/* Machines that record run with a vcs_recorder_t. */
+typedef struct {
   vcs_object_t *list;
   int32_t capacity, count;
-  int32_t live_count, block_count;
+  int32_t live_count, groups; /* live objects, and those that stand for several copies */
+  int32_t block_count;
   int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
-  int16_t expired_y;              /* the row in which the live objects were looked through last */
-  int16_t row_y;                  /* the row of the playfield that is being drawn, -1: none */
-  int16_t field_y, field_end;     /* the rows that `field` is, empty: none */
+  uint8_t on;                     /* objects that have a streak */
+  vcs_streak_t streak[VCS_OBJECTS];
+  uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
+  vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
+  int16_t row_y;              /* the row of the playfield that is being drawn, -1: none */
+  int16_t field_y, field_end; /* the rows that `field` is, empty: none */
   vcs_field_row_t row, field;
   vcs_live_t live[VCS_LIVE_MAX];
   int32_t blocks_in;                     /* which of the two lists is in use */
@@ -78,9 +100,11 @@ VCS_FN int vcs_ones(uint64_t bits) {
 VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
   r->list = list;
   r->capacity = capacity;
-  r->count = r->live_count = r->block_count = r->blocks_in = 0;
-  r->row_y = r->expired_y = -1;
+  r->count = r->live_count = r->groups = r->block_count = r->blocks_in = 0;
+  r->row_y = -1;
   r->field_y = r->field_end = 0;
+  r->on = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) r->stances[i] = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) r->recent[i][0] = r->recent[i][1] = r->recent[i][2] = 0;
 }
 
@@ -103,30 +127,33 @@ VCS_FN void vcs_box_widen(int16_t *left, int16_t *width, int x, uint64_t bits) {
   *width = (int16_t)(to - from);
 }
 
-/* Makes the last row of an object part of it. Rows are shaded into the pattern from the object's left end, so that the
+/* Makes the last rows of an object part of it. Rows are shaded into the pattern from the object's left end, so that the
  * digest does not depend on its place. */
 VCS_FN void vcs_live_commit(vcs_live_t *live) {
   vcs_object_t *o = &live->object;
-  if (!live->fresh) return;
-  int ones = vcs_ones(live->bits);
+  int rows = live->fresh;
+  if (!rows) return;
+  int ones = vcs_ones(live->bits), first = live->y + 1 - rows;
   live->fresh = 0;
-  if (!o->rows) o->y = live->y;
+  if (!o->rows) o->y = (int16_t)first;
   o->h = (int16_t)(live->y + 1 - o->y);
-  o->rows++;
-  o->pixels += ones;
-  o->pattern = (o->pattern ^ (uint32_t)(live->bits ^ live->bits >> 32)) * 0x01000193u;
-  o->pattern ^= o->pattern >> 15;
+  o->rows = (int16_t)(o->rows + rows);
+  o->pixels += rows * ones;
+  for (int i = 0; i < rows; i++) {
+    o->pattern = (o->pattern ^ (uint32_t)(live->bits ^ live->bits >> 32)) * 0x01000193u;
+    o->pattern ^= o->pattern >> 15;
+  }
   live->columns |= live->bits;
   if (!live->shown) return;
   if (o->seen == 0) {
-    o->seen_y = live->y;
+    o->seen_y = (int16_t)first;
     o->colour = live->colour;
     o->colours = 1;
   } else if (o->colour != live->colour && o->colours < 255) {
-    o->colours++;
+    o->colours = (uint8_t)(o->colours + rows < 255 ? o->colours + rows : 255);
   }
   o->seen_h = (int16_t)(live->y + 1 - o->seen_y);
-  o->seen += live->shown == live->bits ? ones : vcs_ones(live->shown);
+  o->seen += rows * (live->shown == live->bits ? ones : vcs_ones(live->shown));
   live->shown_columns |= live->shown;
 }
 
@@ -154,17 +181,30 @@ VCS_FN void vcs_record_object(vcs_recorder_t *r, const vcs_object_t *object) {
   r->count++;
 }
 
+/* Makes a group's object that of a copy that is `by` pixels further right. */
+VCS_FN void vcs_object_shift(vcs_object_t *object, int copy, int by) {
+  object->copy = (uint8_t)copy;
+  if (object->w) object->x = (int16_t)(object->x + by);
+  if (object->seen_w) object->seen_x = (int16_t)(object->seen_x + by);
+}
+
 VCS_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
   vcs_live_commit(live);
   vcs_live_widen(live);
   vcs_record_object(r, &live->object);
+  if (!live->group) return;
+  vcs_copies_t copies = vcs_copies(live->group);
+  r->groups--;
+  vcs_object_shift(&live->object, 1, 16 * copies.second);
+  vcs_record_object(r, &live->object);
+  if (!copies.third) return;
+  vcs_object_shift(&live->object, 2, 16 * (copies.third - copies.second));
+  vcs_record_object(r, &live->object);
 }
 
 /* Ends the objects that cannot go on in row y. */
-VCS_FN void vcs_live_expire(vcs_recorder_t *r, int y) {
+VCS_SLOW_FN void vcs_live_expire(vcs_recorder_t *r, int y) {
   int kept = 0;
-  if (y == r->expired_y) return;
-  r->expired_y = (int16_t)y;
   for (int i = 0; i < r->live_count; i++) {
     vcs_live_t *live = &r->live[i];
     if (y - live->y > VCS_OBJECT_GAP + 1) {
@@ -184,9 +224,11 @@ VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
   object->size = (uint8_t)size;
 }
 
-/* A new object; the oldest makes place for it if there are too many. */
-VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size) {
-  if (r->live_count == VCS_LIVE_MAX) {
+/* A new object in row y; the oldest makes place for it if there are too many. There is always room for the copies of
+ * groups. */
+VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size, int y) {
+  if (r->live_count + 2 * r->groups > VCS_LIVE_MAX - 3) vcs_live_expire(r, y);
+  while (r->live_count + 2 * r->groups > VCS_LIVE_MAX - 3) {
     vcs_live_end(r, &r->live[0]);
     for (int i = 1; i < VCS_LIVE_MAX; i++) r->live[i - 1] = r->live[i];
     r->live_count--;
@@ -194,24 +236,40 @@ VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size) {
   vcs_live_t *live = &r->live[r->live_count++];
   vcs_object_clear(&live->object, kind, size);
   live->object.pattern = 0x811C9DC5u;
-  live->fresh = 0;
+  live->fresh = live->group = 0;
   live->columns = live->shown_columns = 0;
   return live;
 }
 
-/* The live object that goes on with a window of row y: the nearest one. NULL: none is near. */
-VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, int window) {
-  vcs_live_t *best = NULL;
-  int guess = r->recent[kind][copy], nearest = VCS_OBJECT_SHIFT;
-  if (guess < r->live_count) {
-    vcs_live_t *live = &r->live[guess];
-    if (live->object.kind == kind && live->window == window && live->y >= y - 1) return live;
+/* The groups of a kind that may go on in row y become single objects. */
+VCS_SLOW_FN void vcs_live_part(vcs_recorder_t *r, int kind, int y) {
+  for (int i = 0, count = r->live_count; i < count; i++) {
+    vcs_live_t *live = &r->live[i];
+    if (live->object.kind != kind || !live->group || y - live->y > VCS_OBJECT_GAP + 1) continue;
+    vcs_copies_t copies = vcs_copies(live->group);
+    r->groups--;
+    live->group = 0;
+    for (int copy = 1; copy <= 1 + (copies.third > 0); copy++) {
+      vcs_live_t *other = &r->live[r->live_count];
+      int by = 16 * (copy == 1 ? copies.second : copies.third);
+      *other = *live;
+      other->window = (int16_t)(live->window + by);
+      vcs_object_shift(&other->object, copy, by);
+      r->recent[kind][copy] = (int16_t)r->live_count++;
+    }
   }
+}
+
+/* The live object that goes on with a window of row y: the nearest one. NULL: none is near. */
+VCS_SLOW_FN vcs_live_t *vcs_live_search(vcs_recorder_t *r, int kind, int copy, int y, int window) {
+  vcs_live_t *best = NULL;
+  int nearest = VCS_OBJECT_SHIFT;
   for (int i = 0; i < r->live_count; i++) {
     vcs_live_t *live = &r->live[i];
-    if (live->object.kind != kind) continue;
+    if (live->object.kind != kind || y - live->y > VCS_OBJECT_GAP + 1) continue;
     int distance = window > live->window ? window - live->window : live->window - window;
     if (live->y == y && distance) continue; /* another copy in the same row */
+    if (live->y < y - 1 && distance >= VCS_GAP_SHIFT) continue;
     if (distance < nearest) {
       nearest = distance;
       best = live;
@@ -221,39 +279,117 @@ VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, i
   return best;
 }
 
-/* Adds pixels of a player, missile or ball: those of one window in a piece of row y. */
-VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int copy, int size, int y, int window,
-                              uint64_t bits, uint64_t shown, uint8_t colour) {
-  vcs_live_t *live = vcs_live_find(r, kind, copy, y, window);
-  if (live && live->y == y) {
-    if (!live->shown) live->colour = colour; /* what the row showed so far was covered */
-    live->bits |= bits;
-    live->shown |= shown;
+VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, int window) {
+  vcs_live_t *live = &r->live[r->recent[kind][copy]];
+  if (r->recent[kind][copy] < r->live_count && live->object.kind == kind && live->window == window && live->y >= y - 1)
+    return live;
+  return vcs_live_search(r, kind, copy, y, window);
+}
+
+/* What a window of a player, missile or ball shows in some rows. */
+typedef struct {
+  int kind, copy, size, reflected;
+  int y, rows;
+  uint8_t colour;
+} vcs_use_t;
+
+/* Rows follow those that an object has. */
+VCS_FN void vcs_live_add(vcs_live_t *live, const vcs_use_t *use, int window, uint64_t bits, uint64_t shown) {
+  if (live->window == window && live->bits == bits && live->shown == shown && live->colour == use->colour &&
+      live->y == use->y - 1 && live->fresh) {
+    live->y = (int16_t)(live->y + use->rows);
+    live->fresh = (int16_t)(live->fresh + use->rows);
     return;
-  }
-  if (!live) {
-    live = vcs_live_new(r, kind, size);
-    r->recent[kind][copy] = (int16_t)(r->live_count - 1);
-    live->object.copy = (uint8_t)copy;
-    live->object.reflected = kind <= VCS_P1 && m->reflect[kind];
   }
   vcs_live_commit(live);
   if (live->window != window) vcs_live_widen(live);
   live->window = (int16_t)window;
-  live->y = (int16_t)y;
+  live->y = (int16_t)(use->y + use->rows - 1);
   live->bits = bits;
   live->shown = shown;
-  live->colour = colour;
-  live->fresh = 1;
+  live->colour = use->colour;
+  live->fresh = (int16_t)use->rows;
+}
+
+VCS_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, const vcs_use_t *use) {
+  vcs_live_t *live = vcs_live_new(r, use->kind, use->size, use->y);
+  r->recent[use->kind][use->copy] = (int16_t)(r->live_count - 1);
+  live->object.copy = (uint8_t)use->copy;
+  live->object.reflected = (uint8_t)use->reflected;
+  return live;
+}
+
+/* Adds pixels of a player, missile or ball: those of one window in equal rows, or in a piece of one row. */
+VCS_FN void vcs_record_sprite(vcs_recorder_t *r, const vcs_use_t *use, int window, uint64_t bits, uint64_t shown) {
+  vcs_live_t *live = vcs_live_find(r, use->kind, use->copy, use->y, window);
+  if (live && live->y == use->y) { /* a further piece of the row */
+    if (live->fresh > 1) {
+      live->fresh--;
+      live->y--;
+      vcs_live_commit(live);
+      live->fresh = 1;
+      live->y++;
+    }
+    if (!live->shown) live->colour = use->colour; /* what the row showed so far was covered */
+    live->bits |= bits;
+    live->shown |= shown;
+    return;
+  }
+  if (!live) live = vcs_live_begin(r, use);
+  vcs_live_add(live, use, window, bits, shown);
+}
+
+/* The group that goes on with copies of NUSIZ `group` in row y, whose first window is given, if nothing else of the
+ * kind may go on. *none: nothing may. */
+VCS_SLOW_FN vcs_live_t *vcs_group_search(vcs_recorder_t *r, int kind, int y, int window, unsigned group, bool *none) {
+  vcs_live_t *found = NULL;
+  *none = true;
+  for (int i = 0; i < r->live_count; i++) {
+    vcs_live_t *live = &r->live[i];
+    if (live->object.kind != kind || y - live->y > VCS_OBJECT_GAP + 1) continue;
+    int distance = window > live->window ? window - live->window : live->window - window;
+    *none = false;
+    if (found || live->group != group || live->y >= y || distance >= VCS_OBJECT_SHIFT ||
+        (live->y < y - 1 && distance >= VCS_GAP_SHIFT))
+      return NULL;
+    found = live;
+    r->recent[kind][0] = (int16_t)i;
+  }
+  return found;
+}
+
+/* Adds the pixels of all copies as those of one group. Returns false if they are not equal, or pass the right edge, or
+ * other objects of the kind may go on with them. All lit pixels are seen. */
+VCS_FN bool vcs_record_group(vcs_recorder_t *r, const vcs_use_t *use, unsigned group, int window, int width,
+                             const uint64_t lit[3]) {
+  vcs_copies_t copies = vcs_copies(group);
+  int second = window + 16 * copies.second, third = window + 16 * copies.third;
+  if ((third > second ? third : second) + width > VCS_WIDTH) return false;
+  uint64_t bits = vcs_pixels_at(lit, window, width);
+  if (!bits || vcs_pixels_at(lit, second, width) != bits || vcs_pixels_at(lit, third, width) != bits) return false;
+  vcs_live_t *live = &r->live[r->recent[use->kind][0]];
+  if (r->recent[use->kind][0] >= r->live_count || live->object.kind != use->kind || live->group != group ||
+      live->window != window || live->y != use->y - 1) {
+    bool none;
+    live = vcs_group_search(r, use->kind, use->y, window, group, &none);
+    if (!live && !none) return false;
+    if (!live) {
+      live = vcs_live_begin(r, use);
+      live->group = (uint8_t)group;
+      r->groups++;
+    }
+  }
+  vcs_live_add(live, use, window, bits, bits);
+  return true;
 }
 
 /* The end of the run of lit pixels that begins at x, at most `end`. */
 VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
   while (x < end) {
     int most = end - x < 64 ? end - x : 64;
-    uint64_t dark = ~vcs_pixels_at(lit, x, most);
-    if (most < 64) dark &= (1ULL << most) - 1;
-    if (dark) return x + VCS_LOWEST_64(dark);
+    uint64_t unlit = ~vcs_pixels_at(lit, x, most);
+    if (most < 64) unlit &= (1ULL << most) - 1;
+    if (unlit) return x + VCS_LOWEST_64(unlit);
     x += most;
   }
   return end;
@@ -310,7 +446,7 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
   r->field_y = r->field_end;
 }
 
-/* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
+/* The playfield is not lit from the end of the collected rows up to row y: all blocks end. */
 VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
   vcs_field_end(r);
   for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[r->blocks_in][i]);
@@ -364,131 +500,238 @@ VCS_FN void vcs_field_add(vcs_recorder_t *r, int y, int x0, uint8_t colour, cons
   row->pieces++;
 }
 
-/* A row that is equal to the one above it. */
-VCS_SLOW_FN void vcs_record_same(vcs_recorder_t *r, int y) {
-  vcs_field_row_end(r);
-  if (r->field_end == y && r->field_y < y) r->field_end++;
-  vcs_live_expire(r, y);
-  for (int i = 0; i < r->live_count; i++) {
-    vcs_live_t *live = &r->live[i];
-    if (live->y != y - 1) continue;
-    vcs_live_commit(live);
-    live->y = (int16_t)y;
-    live->fresh = 1;
-  }
-}
-
 /* Adds the pixels of an object in one of its windows; a window that passes the right edge is two. All lit pixels are
  * seen if `shown` is NULL. */
-VCS_FN void vcs_record_window(const vcs_t *m, vcs_recorder_t *r, int kind, int copy, int size, int y, int from,
-                              int width, const uint64_t lit[3], const uint64_t shown[3], uint8_t colour) {
+VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from, int width, const uint64_t lit[3],
+                              const uint64_t shown[3]) {
   if (from >= VCS_WIDTH) from -= VCS_WIDTH;
   int first = from + width > VCS_WIDTH ? VCS_WIDTH - from : width;
   uint64_t bits = vcs_pixels_at(lit, from, first);
-  if (bits) {
-    uint64_t seen = shown ? vcs_pixels_at(shown, from, first) : bits;
-    vcs_record_sprite(m, r, kind, copy, size, y, from, bits, seen, colour);
-  }
+  if (bits) vcs_record_sprite(r, use, from, bits, shown ? vcs_pixels_at(shown, from, first) : bits);
   if (first == width) return;
   bits = vcs_pixels_at(lit, 0, width - first);
-  if (bits) {
-    uint64_t seen = shown ? vcs_pixels_at(shown, 0, width - first) : bits;
-    vcs_record_sprite(m, r, kind, copy, size, y, 0, bits, seen, colour);
+  if (bits) vcs_record_sprite(r, use, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
+}
+
+/* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
+ * playfield has its colours only; it has two with the score's colours. */
+VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
+  static const uint8_t colours[VCS_OBJECTS] = {VCS_COLUP0, VCS_COLUP1, VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUPF};
+  unsigned colour = m->colu[colours[kind]], size = 0, reflected = 0;
+  if (kind == VCS_PF) {
+    bool scored = (m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
+    return scored ? 1u << 16 | (uint64_t)m->colu[VCS_COLUP0] << 24 | (uint64_t)m->colu[VCS_COLUP1] << 32
+                  : (uint64_t)colour << 24 | (uint64_t)colour << 32;
+  }
+  if (kind == VCS_BL) {
+    size = m->ctrlpf >> 4 & 3, nusiz = 0;
+  } else if (kind <= VCS_P1) {
+    reflected = m->reflect[kind] != 0, nusiz &= 7;
+  } else {
+    size = nusiz >> 4 & 3, nusiz &= 7;
+  }
+  return pos | (uint64_t)nusiz << 8 | (uint64_t)size << 16 | (uint64_t)colour << 24 | (uint64_t)reflected << 32;
+}
+
+/* Adds the pixels of a player, missile or ball in all its windows, in some equal rows or a piece of one. */
+VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, const uint64_t *lit,
+                               const uint64_t *shown) {
+  vcs_copies_t copies = vcs_copies(look >> 8 & 7);
+  int pos = (int)(look & 255), width = 8;
+  vcs_use_t use = {kind, 0, 1 << (look >> 16 & 3), (int)(look >> 32 & 1), y, rows, (uint8_t)(look >> 24)};
+  if (kind <= VCS_P1) {
+    use.size = copies.stretch;
+    width = 8 * copies.stretch + (copies.stretch > 1);
+  }
+  if (copies.second && !shown && vcs_record_group(r, &use, look >> 8 & 7, pos, width, lit)) return;
+  if (r->groups) vcs_live_part(r, kind, y);
+  vcs_record_window(r, &use, pos, width, lit, shown);
+  if (copies.second) {
+    use.copy = 1;
+    vcs_record_window(r, &use, pos + 16 * copies.second, width, lit, shown);
+  }
+  if (copies.third) {
+    use.copy = 2;
+    vcs_record_window(r, &use, pos + 16 * copies.third, width, lit, shown);
   }
 }
 
-/* Finds the pixels of each object that are not covered by another one. */
-VCS_SLOW_FN void vcs_find_shown(const vcs_t *m, const vcs_video_t *video, unsigned on, const uint64_t seen[3],
-                                uint64_t lit[VCS_OBJECTS][3], uint64_t shown[VCS_OBJECTS][3]) {
-  for (int w = 0; w < 3; w++) {
-    uint64_t colour[4];
-    vcs_line_colours(m, w, video->line, colour);
-    for (unsigned left = on; left; left &= left - 1) {
-      int i = VCS_LOWEST(left);
-      uint64_t shows = i == VCS_P0 || i == VCS_M0   ? colour[VCS_COLUP0]
-                       : i == VCS_P1 || i == VCS_M1 ? colour[VCS_COLUP1]
-                                                    : colour[VCS_COLUPF];
-      if (i == VCS_PF && (m->ctrlpf & 2)) { /* the playfield may have a player's colour on its half */
-        uint64_t half = ~vcs_from(80, w);
-        shows |= (colour[VCS_COLUP0] & half & ~video->line[VCS_M0].word[w] & ~video->line[VCS_P0].word[w]) |
-                 (colour[VCS_COLUP1] & ~half & ~video->line[VCS_M1].word[w] & ~video->line[VCS_P1].word[w]);
+/* Adds a piece [x0, x1) of the playfield in row y. */
+VCS_FN void vcs_record_field(vcs_recorder_t *r, uint64_t look, int y, int x0, int x1, const uint64_t *lit,
+                             const uint64_t *shown) {
+  if (x0 < 80 || !(look >> 16 & 1)) vcs_field_add(r, y, x0, (uint8_t)(look >> 24), lit, shown);
+  if (x1 > 80 && look >> 16 & 1) vcs_field_add(r, y, x0 < 80 ? 80 : x0, (uint8_t)(look >> 32), lit, shown);
+}
+
+/* The streak of an object ends before row y: it is added. */
+VCS_FN void vcs_streak_end(vcs_recorder_t *r, int kind, int y) {
+  const vcs_streak_t *streak = &r->streak[kind];
+  r->on &= (uint8_t) ~(1u << kind);
+  if (kind != VCS_PF) {
+    vcs_record_windows(r, kind, streak->look, streak->y, y - streak->y, streak->lit.word,
+                       streak->partly ? streak->shown.word : NULL);
+  } else {
+    vcs_record_field(r, streak->look, streak->y, 0, VCS_WIDTH, streak->lit.word,
+                     streak->partly ? streak->shown.word : streak->lit.word);
+    vcs_field_row_end(r);
+    r->field_end = (int16_t)y;
+  }
+}
+
+VCS_FN bool vcs_is_same(const uint64_t a[3], const uint64_t b[3]) {
+  return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]));
+}
+
+/* A whole row of an object: its streak goes on, or ends and another one begins. All lit pixels are seen if `shown` is
+ * NULL.
+ */
+VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit,
+                           const uint64_t *shown) {
+  vcs_streak_t *streak = &r->streak[kind];
+  bool partly = shown && !vcs_is_same(shown, lit);
+  if (r->on >> kind & 1) {
+    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && streak->partly == partly &&
+        (!partly || vcs_is_same(streak->shown.word, shown)))
+      return;
+    vcs_streak_end(r, kind, y);
+  }
+  streak->look = look;
+  streak->partly = partly;
+  streak->y = (int16_t)y;
+  for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
+  for (int w = 0; w < 3 && partly; w++) streak->shown.word[w] = shown[w];
+  r->on |= (uint8_t)(1u << kind);
+}
+
+/* A piece [x0, x1) of row y of an object, which may have been at other places in it. */
+VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind, int y, int x0, int x1,
+                                    const uint64_t *lit, const uint64_t *shown) {
+  for (int i = 0; i <= r->stances[kind]; i++) {
+    bool last = i == r->stances[kind];
+    const vcs_stance_t *stance = &r->stance[kind][i];
+    int to = last ? x1 : stance->end;
+    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], m->nusiz[kind & 1])
+                         : vcs_look_of(m, kind, stance->pos, stance->nusiz);
+    uint64_t part[3], seen[3];
+    if (to <= x0) continue;
+    for (int w = 0; w < 3; w++) {
+      part[w] = lit[w] & vcs_from(x0, w) & ~vcs_from(to, w);
+      seen[w] = part[w] & (shown ? shown[w] : part[w]);
+    }
+    vcs_record_windows(r, kind, look, y, 1, part, seen);
+    x0 = to;
+  }
+}
+
+/* An object is about to change at pixel x of the row: what it is so far is where it is now. */
+VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x) {
+  vcs_stance_t now = {0, m->nusiz[kind & 1], (uint8_t)x};
+  int n = r->stances[kind];
+  if (kind == VCS_PF) return;
+  now.pos = m->pos[kind];
+  if (n == VCS_STANCES || (n && r->stance[kind][n - 1].pos == now.pos && r->stance[kind][n - 1].nusiz == now.nusiz))
+    n--;
+  r->stance[kind][n] = now;
+  r->stances[kind] = (uint8_t)(n + 1);
+}
+
+/* Whether all stances of a row are the present one. */
+VCS_FN bool vcs_stands_still(const vcs_t *m, const vcs_recorder_t *r, int kind) {
+  return r->stances[kind] == 0 || (r->stances[kind] == 1 && r->stance[kind][0].pos == m->pos[kind] &&
+                                   r->stance[kind][0].nusiz == m->nusiz[kind & 1]);
+}
+
+/* The objects of a colour, with their pixels: P0 and M0, P1 and M1, PF and BL. Those of one colour do not cover each
+ * other. */
+VCS_FN void vcs_join_pair(unsigned on, const uint64_t *lit[VCS_OBJECTS], int a, int b, uint64_t both[3]) {
+  for (int w = 0; w < 3; w++) both[w] = 0;
+  for (int w = 0; w < 3 && on >> a & 1; w++) both[w] = lit[a][w];
+  for (int w = 0; w < 3 && on >> b & 1; w++) both[w] |= lit[b][w];
+}
+
+/* Finds the pixels of each object that are `seen` and not covered by another one; `pair` are those of vcs_join_pair. */
+VCS_SLOW_FN void vcs_find_shown(const vcs_t *m, unsigned on, const uint64_t seen[3], const uint64_t *lit[VCS_OBJECTS],
+                                uint64_t pair[3][3], uint64_t shown[VCS_OBJECTS][3]) {
+  bool front = m->ctrlpf & 4, scored = (m->ctrlpf & 2) && (!front || vcs_objects_on(m) == 1u << VCS_PF);
+  for (unsigned left = on; left; left &= left - 1) {
+    int i = VCS_LOWEST(left), side = i & 1;
+    for (int w = 0; w < 3; w++) {
+      uint64_t half = ~vcs_from(80, w), pf = scored && on >> VCS_PF & 1 ? lit[VCS_PF][w] : 0, cover;
+      if (i == VCS_PF &&
+          scored) { /* it has the left player's colour on the left half, and is in front of the right one */
+        cover = pair[0][w] | (pair[1][w] & ~half);
+      } else if (i >= VCS_BL) {
+        cover = front && !scored ? 0 : pair[0][w] | pair[1][w] | pf;
+      } else {
+        cover = (side ? pair[0][w] | (pf & half) : 0) | (front && !scored ? pair[2][w] : 0);
       }
-      shown[i][w] = lit[i][w] & seen[w] & shows;
+      shown[i][w] = lit[i][w] & seen[w] & ~cover;
     }
   }
 }
 
-/* Adds what is drawn in pixels [x0, x1) of row y; [x0, x1) without [blank, blank_end) is seen. */
-VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, int blank, int blank_end) {
-  const vcs_video_t *video = &r->video;
-  uint64_t shown_pixels[VCS_OBJECTS][3], lit[VCS_OBJECTS][3], any[3] = {0, 0, 0}, covers = 0;
-  uint64_t(*shown)[3] = lit;
-  unsigned on = video->lit;
-  vcs_live_expire(r, y);
-  if (!on) return;
-  bool score = m->ctrlpf & 2;
-  uint64_t piece[3] = {vcs_from(x0, 0) & ~vcs_from(x1, 0), vcs_from(x0, 1) & ~vcs_from(x1, 1),
-                       vcs_from(x0, 2) & ~vcs_from(x1, 2)};
+/* Adds what is drawn in pixels [x0, x1) of row y; `on` are the objects that may be lit, with their pixels, and
+ * [x0, x1) without [blank, blank_end) is seen. */
+VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, unsigned on,
+                                  const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
+  uint64_t shown[VCS_OBJECTS][3], piece[VCS_OBJECTS][3], pair[3][3], covers = 0;
+  const uint64_t *lit[VCS_OBJECTS] = {0, 0, 0, 0, 0, 0};
+  bool whole = x1 - x0 == VCS_WIDTH;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
-    for (int w = 0; w < 3; w++) {
-      lit[i][w] = video->line[i].word[w] & piece[w];
-      covers |= any[w] & lit[i][w];
-      any[w] |= lit[i][w];
+    lit[i] = line[i]->word;
+    if (!whole) {
+      for (int w = 0; w < 3; w++) piece[i][w] = line[i]->word[w] & vcs_from(x0, w) & ~vcs_from(x1, w);
+      lit[i] = piece[i];
     }
+    if (!(lit[i][0] | lit[i][1] | lit[i][2])) on &= ~(1u << i);
   }
-  if (covers || blank < blank_end) {
-    uint64_t seen[3];
-    for (int w = 0; w < 3; w++) seen[w] = piece[w] & ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
-    shown = shown_pixels;
-    if (covers) {
-      vcs_find_shown(m, video, on, seen, lit, shown);
-    } else {
-      for (unsigned left = on; left; left &= left - 1) {
-        int i = VCS_LOWEST(left);
-        for (int w = 0; w < 3; w++) shown[i][w] = lit[i][w] & seen[w];
-      }
+  for (unsigned ends = r->on & (whole ? ~on : ~0u); ends; ends &= ends - 1) vcs_streak_end(r, VCS_LOWEST(ends), y);
+  if (!on) return;
+  bool all_shown = blank >= blank_end;
+  if (on & (on - 1) || !all_shown) {
+    vcs_join_pair(on, lit, VCS_P0, VCS_M0, pair[0]);
+    vcs_join_pair(on, lit, VCS_P1, VCS_M1, pair[1]);
+    vcs_join_pair(on, lit, VCS_PF, VCS_BL, pair[2]);
+    for (int w = 0; w < 3; w++) covers |= (pair[0][w] & pair[1][w]) | ((pair[0][w] | pair[1][w]) & pair[2][w]);
+    if (m->ctrlpf & 2) covers = 1; /* PF and BL may have different colours */
+    if (covers || !all_shown) {
+      uint64_t seen[3];
+      for (int w = 0; w < 3; w++) seen[w] = ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
+      all_shown = !covers && !((pair[0][0] | pair[1][0] | pair[2][0]) & ~seen[0]);
+      if (!all_shown) vcs_find_shown(m, on, seen, lit, pair, shown);
     }
   }
   for (; on; on &= on - 1) {
-    int i = VCS_LOWEST(on), side = i & 1;
-    if (!(lit[i][0] | lit[i][1] | lit[i][2])) continue;
-    const uint64_t *seen = shown == lit ? NULL : shown[i];
+    int i = VCS_LOWEST(on);
+    const uint64_t *seen = all_shown ? NULL : shown[i];
     if (i == VCS_PF) {
-      bool score_colours = score && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
-      if (!score_colours) {
-        vcs_field_add(r, y, x0, m->colu[VCS_COLUPF], lit[i], shown[i]);
+      uint64_t look = vcs_look_of(m, i, 0, 0);
+      if (whole) {
+        vcs_streak_row(r, i, look, y, lit[i], seen);
       } else {
-        if (x0 < 80) vcs_field_add(r, y, x0, m->colu[VCS_COLUP0], lit[i], shown[i]);
-        if (x1 > 80) vcs_field_add(r, y, x0 < 80 ? 80 : x0, m->colu[VCS_COLUP1], lit[i], shown[i]);
+        vcs_record_field(r, look, y, x0, x1, lit[i], seen ? seen : lit[i]);
       }
-    } else if (i == VCS_BL) {
-      int width = 1 << (m->ctrlpf >> 4 & 3);
-      vcs_record_window(m, r, i, 0, width, y, m->pos[i], 8, lit[i], seen, m->colu[VCS_COLUPF]);
+      continue;
+    }
+    uint64_t look = vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
+    if (!vcs_stands_still(m, r, i)) {
+      if (r->on >> i & 1) vcs_streak_end(r, i, y);
+      vcs_record_stances(m, r, i, y, x0, x1, lit[i], seen);
+    } else if (whole) {
+      vcs_streak_row(r, i, look, y, lit[i], seen);
     } else {
-      vcs_copies_t copies = vcs_copies(m->nusiz[side] & 7);
-      int player = i == VCS_P0 || i == VCS_P1;
-      int size = player ? copies.stretch : 1 << (m->nusiz[side] >> 4 & 3);
-      int width = player ? 8 * copies.stretch + (copies.stretch > 1) : 8;
-      uint8_t colour = m->colu[side ? VCS_COLUP1 : VCS_COLUP0];
-      vcs_record_window(m, r, i, 0, size, y, m->pos[i], width, lit[i], seen, colour);
-      if (copies.second) {
-        vcs_record_window(m, r, i, 1, size, y, m->pos[i] + 16 * copies.second, width, lit[i], seen, colour);
-      }
-      if (copies.third) {
-        vcs_record_window(m, r, i, 2, size, y, m->pos[i] + 16 * copies.third, width, lit[i], seen, colour);
-      }
+      vcs_record_windows(r, i, look, y, 1, lit[i], seen);
     }
   }
 }
 
-/* The frame is over: all objects end. */
-VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r) {
+/* The frame is over, before row y: all objects end. */
+VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r, int y) {
+  for (unsigned on = r->on; on; on &= on - 1) vcs_streak_end(r, VCS_LOWEST(on), y);
   vcs_field_row_end(r);
   vcs_field_gap(r, 0);
-  for (int i = 0; i < r->live_count; i++) {
-    vcs_live_end(r, &r->live[i]);
-  }
+  for (int i = 0; i < r->live_count; i++) vcs_live_end(r, &r->live[i]);
   r->live_count = 0;
 }
 

@@ -12,6 +12,10 @@
  * Masks are those that collisions need too (vcs_video_t: line, stale). HMOVE's blanks are kept by row. This is only for
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
  * stops, and is run again by a TIA that draws (tia_beam.h).
+ *
+ * A file that needs to know what is painted (objects.h) defines two macros. VCS_ROW_PAINTED is called after pixels
+ * [from, x) of a row are painted, with the objects that may be lit in them and their pixels, and not for a row that is
+ * a copy of the row above it. VCS_ROW_CUT is called before an object changes at pixel x of the row.
  */
 #ifndef VCS_CORE_ROWS_H
 #define VCS_CORE_ROWS_H
@@ -67,14 +71,14 @@ VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int o
   if (on >> object & 1) {
     vcs_line_make(m, video, object);
   } else {
-    vcs_pixels_t dark = {{0, 0, 0}};
-    vcs_line_set(video, object, dark);
+    vcs_pixels_t none = {{0, 0, 0}};
+    vcs_line_set(video, object, none);
     video->stale &= (uint8_t) ~(1u << object);
   }
 }
 
-/* Adds the pixels of two objects as a layer, unless they are dark. */
-VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t **line, unsigned lit, int a, int b,
+/* Adds the pixels of two objects as a layer, unless they have no pixels. */
+VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
                           uint8_t colour, vcs_pixels_t *both) {
   if (!(lit & (1u << a | 1u << b))) return layers;
   layer[layers].colour = colour;
@@ -88,8 +92,9 @@ VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t **l
 }
 
 /* Paints a whole row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *line[VCS_OBJECTS], unsigned lit, uint8_t *row) {
+VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *const *line, unsigned lit, uint8_t *row) {
   vcs_layer_t layer[3];
+  const vcs_pixels_t *with_score[VCS_OBJECTS];
   vcs_pixels_t both[3], scored[2];
   int layers = 0;
   bool front = m->ctrlpf & 4;
@@ -99,8 +104,10 @@ VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *line[VCS_O
       scored[0].word[w] = (lit >> VCS_P0 & 1 ? line[VCS_P0]->word[w] : 0) | (pf & left);
       scored[1].word[w] = (lit >> VCS_P1 & 1 ? line[VCS_P1]->word[w] : 0) | (pf & ~left);
     }
-    line[VCS_P0] = &scored[0];
-    line[VCS_P1] = &scored[1];
+    for (int i = 0; i < VCS_OBJECTS; i++) with_score[i] = line[i];
+    with_score[VCS_P0] = &scored[0];
+    with_score[VCS_P1] = &scored[1];
+    line = with_score;
     lit = (lit | 1u << VCS_P0 | 1u << VCS_P1) & ~(1u << VCS_PF);
     front = false;
   }
@@ -119,19 +126,25 @@ VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *v
   int from = rows->x;
   unsigned lit = on | rows->split;
   rows->x = (uint8_t)x;
+  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   if (m->vblank & 2) {
     vcs_fill(row + from, 0, x - from);
+#ifdef VCS_ROW_PAINTED
+    VCS_ROW_PAINTED(rows, m, line, 0, from, x);
+#endif
     return;
   }
   for (unsigned stale = lit & video->stale; stale; stale &= stale - 1) {
     vcs_rows_make(m, video, on, VCS_LOWEST(stale));
   }
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
     vcs_rows_join(rows, &video->line[i], i, &joined[i]);
     line[i] = &joined[i];
   }
+#ifdef VCS_ROW_PAINTED
+  VCS_ROW_PAINTED(rows, m, line, lit, from, x);
+#endif
   if (x - from == VCS_WIDTH) {
     vcs_rows_paint_layers(m, line, lit, row);
   } else {
@@ -151,6 +164,13 @@ VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
       rows->split = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
+#ifdef VCS_ROW_PAINTED
+      if (comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
+        const vcs_pixels_t *line[VCS_OBJECTS];
+        for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
+        VCS_ROW_PAINTED(rows, m, line, on, 0, VCS_WIDTH);
+      }
+#endif
     }
     if (comb == 0) {
       __builtin_memset(rows->row, 0, VCS_COMB_PIXELS);
@@ -176,6 +196,9 @@ VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
   for (; changed; changed &= changed - 1) {
     int i = VCS_LOWEST(changed);
     vcs_rows_make(m, video, on, i);
+#ifdef VCS_ROW_CUT
+    VCS_ROW_CUT(rows, m, i, x);
+#endif
     if (!(rows->split >> i & 1)) {
       rows->before[i] = video->line[i];
       rows->split |= (uint8_t)(1u << i);

@@ -11,7 +11,7 @@
  * with the registers as they were before it. vcs_tia_catch_up draws this whenever the CPU stops.
  *
  * A frame has about a thousand writes. The decoder knows the register of most of them, and run.h inlines
- * vcs_tia_write_this for each such register. vcs_tia_write_first and vcs_tia_store_register handle the others; all
+ * vcs_tia_write_this for each such register. vcs_tia_write_first and vcs_tia_store_register handle the rest; all
  * their calls are tail calls, so that they need no stack. Rare cases are in functions of their own.
  *
  * The rules are the reference's (the TIA of xitari and ale-py), not always the chip's:
@@ -217,7 +217,7 @@ VCS_FN bool vcs_tia_input(const vcs_cart_t *cart, const vcs_t *m, int input) {
   return input < 4 ? vcs_tia_pot_high(m, m->paddle[input]) : m->fire[port] != 0;
 }
 
-/* TIA reads drive only bits 7 and 6; the others keep what was on the bus. */
+/* TIA reads drive only bits 7 and 6; the other bits keep what was on the bus. */
 VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
   unsigned r = addr & 15;
   uint8_t undriven = bus & 0x3F;

@@ -1,22 +1,22 @@
 /* tia_asleep.h: a TIA that sleeps: nothing is done for a line, and for a register only when it changes.
  *
- * It has the functions of tia_beam.h, with which tia.h says what a register does; a file that defines VCS_TIA_ASLEEP
- * before it includes tia.h gets them (src/host/asleep.c). Collisions need no lines. Each object remembers since when it
- * is as it is now:
+ * tia.h calls the same functions whether this file or tia_beam.h defines them. A file that defines VCS_TIA_ASLEEP
+ * before it includes tia.h gets the ones here (src/host/asleep_run.h). Collisions need no lines. Each object remembers
+ * since when it has had its present shape and place:
  *
  *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
  *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
  *                  since                            now
  *
  * When an object is about to change, it is compared with every other object that can be lit and whose collision with
- * it is not latched, over the clocks in which both are as they are. An interval of a line or more is every pixel, a
- * shorter one is a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
- * and what lies before a CXCLR that follows no read is never looked at. With a picture, rows that have ended are
- * painted when something that shows is about to change (rows.h).
+ * it is not latched, over the clocks in which neither has changed. An interval of a line or more covers every pixel, a
+ * shorter one a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
+ * and collisions that CXCLR clears before a program reads them are never computed. With a picture, rows that have ended
+ * are painted when something that shows is about to change (rows.h).
  *
  * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
- * access, and they store the register. run.h does both in its rows, up to `wake`: from this time on an access has to be
- * worked off by tia.h. That is where the picture ends, where a line ends with which something changes by itself
+ * access, and they store the register. run.h does both in its rows, up to the time `wake`; from then on tia.h handles
+ * an access. That is the end of the picture, the end of a line with which a register changes by itself
  * (vcs_tia_ending), and the first access after an HMOVE, whose time is part of the machine.
  */
 #ifndef VCS_CORE_TIA_ASLEEP_H

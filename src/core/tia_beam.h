@@ -1,7 +1,7 @@
 /* tia_beam.h: a TIA that draws: what happens to the picture and the collisions when a register is about to change.
  *
- * tia.h includes this file, or tia_asleep.h, which has the same functions, and says with them what a register does. The
- * TIA that draws is for tapes, steps and GPUs, and on the host for frames that stop in the picture.
+ * tia.h includes either this file or tia_asleep.h, which defines the same functions, and calls them for each register.
+ * The TIA that draws is for tapes, steps and GPUs, and on the host for frames that stop in the picture.
  */
 #ifndef VCS_CORE_TIA_BEAM_H
 #define VCS_CORE_TIA_BEAM_H

@@ -258,23 +258,23 @@ VCS_SLOW_FN void vcs_line_make(const vcs_t *m, vcs_video_t *video, int object) {
   video->stale &= (uint8_t) ~(1u << object);
 }
 
-/* Nobody looks, and no collision of this object that is not yet latched is possible with its present registers: it may
- * as well be dark. */
-VCS_FN void vcs_line_darken(vcs_video_t *video, int object) {
-  vcs_pixels_t dark = {{0, 0, 0}};
-  if (video->split >> object & 1) dark = vcs_line_join(video, object, dark);
-  vcs_line_set(video, object, dark);
+/* Clears an object's mask. The caller knows that no picture is drawn and that its registers allow no collision that is
+ * not yet latched. */
+VCS_FN void vcs_line_clear(vcs_video_t *video, int object) {
+  vcs_pixels_t pixels = {{0, 0, 0}};
+  if (video->split >> object & 1) pixels = vcs_line_join(video, object, pixels);
+  vcs_line_set(video, object, pixels);
 }
 
 /* Collision latches: bit 2r is D7 and bit 2r+1 is D6 of collision register r. A row is X(set, object, object, latch).
  */
 /* clang-format off */
-enum { VCS_NOBODY = VCS_OBJECTS };
+enum { VCS_UNUSED = VCS_OBJECTS }; /* latch 13 has no objects */
 #define VCS_COLLISIONS(X, set)                                                                       \
   X(set, M0, P1, 0)  X(set, M0, P0, 1)  X(set, M1, P0, 2)   X(set, M1, P1, 3)                        \
   X(set, P0, PF, 4)  X(set, P0, BL, 5)  X(set, P1, PF, 6)   X(set, P1, BL, 7)                        \
   X(set, M0, PF, 8)  X(set, M0, BL, 9)  X(set, M1, PF, 10)  X(set, M1, BL, 11)                       \
-  X(set, BL, PF, 12) X(set, NOBODY, NOBODY, 13)             X(set, P0, P1, 14)   X(set, M0, M1, 15)
+  X(set, BL, PF, 12) X(set, UNUSED, UNUSED, 13)             X(set, P0, P1, 14)   X(set, M0, M1, 15)
 /* clang-format on */
 
 /* The two objects of a latch. */
@@ -307,7 +307,7 @@ VCS_FN void vcs_line_cut(const vcs_t *m, vcs_video_t *video, unsigned objects, i
       if (video->frames || vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~bit)) {
         vcs_line_make(m, video, i);
       } else {
-        vcs_line_darken(video, i);
+        vcs_line_clear(video, i);
       }
     }
     video->split |= (uint8_t)bit;

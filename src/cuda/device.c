@@ -3,9 +3,6 @@
  * The CPU's engine is part of this library. The GPU's engine is a separate library (libdiffvcs_cuda), so this library
  * does not depend on CUDA; it is loaded at the first use of a GPU.
  */
-#define _GNU_SOURCE      /* dladdr */
-#define _DARWIN_C_SOURCE /* the same on macOS */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +10,7 @@
 
 #include "cuda/engine.h"
 #include "host/files.h"
+#include "host/os.h"
 
 /* ---- Engines -------------------------------------------------------------------------------------------------- */
 
@@ -22,25 +20,15 @@ static const vcs_engine_t *cuda_engine;
 static char cuda_missing[512];
 
 static const vcs_engine_t *open_library(const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  return library ? dlsym(library, VCS_CUDA_ENGINE_NAME) : NULL;
+  void *library = vcs_os_library_open(path);
+  return library ? vcs_os_library_symbol(library, VCS_CUDA_ENGINE_NAME) : NULL;
 }
 
-/* The library beside the one, or the program, that this function is in. A program may have been called by any name,
- * `./x` for one: its own folder is what the system says it is, and never the current one. */
+/* The library beside the one, or the program, that this function is in; never one of the current folder. */
 static const vcs_engine_t *open_beside(void) {
-  Dl_info here;
   char file[VCS_PATH_SIZE], path[VCS_PATH_SIZE + sizeof CUDA_LIBRARY];
-  if (!dladdr((const void *)&cuda_engine, &here) || !here.dli_fname) return NULL;
-  if (here.dli_fname[0] == '/') {
-    snprintf(file, sizeof file, "%s", here.dli_fname);
-  } else if (!vcs_path_executable(file, sizeof file)) {
-    return NULL;
-  }
-  char *slash = strrchr(file, '/');
-  if (!slash) return NULL;
-  slash[1] = 0;
-  snprintf(path, sizeof path, "%s" CUDA_LIBRARY, file);
+  if (!vcs_os_library_path(&cuda_engine, file, sizeof file)) return NULL;
+  snprintf(path, sizeof path, "%.*s" CUDA_LIBRARY, (int)(vcs_path_base(file) - file), file);
   return open_library(path);
 }
 
@@ -49,11 +37,12 @@ static void find_cuda(void) {
   cuda_engine = named ? open_library(named) : open_beside();
   if (!cuda_engine && !named) cuda_engine = open_library(CUDA_LIBRARY);
   if (!cuda_engine) {
-    const char *why = dlerror();
+    char why[256];
+    vcs_os_library_error(why, sizeof why);
     snprintf(cuda_missing, sizeof cuda_missing,
              CUDA_LIBRARY
              " was not found, or is of another version (%s): build it with `make cuda`, or use the CPU (VCS_CPU)",
-             why ? why : "it is of another version");
+             why[0] ? why : "it is of another version");
   }
 }
 

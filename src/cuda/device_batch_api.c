@@ -18,14 +18,14 @@ static bool draws(const vcs_batch_options_t *o) { return o->width > 0 || o->heig
 /* Checks the options that have only one value on a device. */
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
   static const char pictures[] = "pictures there are 84 x 84 x 4, or with width, height and stack 0 there are none";
-  const int32_t side = draws(o) ? VCS_SMALL : 0, stack = draws(o) ? VCS_SMALL_STACK : 0;
+  const int32_t edge = draws(o) ? VCS_SMALL : 0, stack = draws(o) ? VCS_SMALL_STACK : 0;
   const struct {
     const char *name;
     int32_t value, needed;
     const char *reason;
   } fixed[] = {
-      {"width", o->width, side, pictures},
-      {"height", o->height, side, pictures},
+      {"width", o->width, edge, pictures},
+      {"height", o->height, edge, pictures},
       {"stack", o->stack, stack, pictures},
       {"rgb", o->rgb, 0, "pictures there are gray"},
       {"sound", o->sound, 0, "there is no sound there"},

@@ -276,14 +276,15 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)o->grad.method);
   if (o->grad.side < VCS_SIDE_MEAN || o->grad.side > VCS_SIDE_TANGENT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)o->grad.side);
-  if (p->device_batch && o->grad.method == VCS_METHOD_EXACT)
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "a device has no method exact: use vcs_truth, a batch on VCS_CPU, or vcs_grad_vjp");
+  if (p->device_batch && (o->grad.method == VCS_METHOD_EXACT || o->grad.method == VCS_METHOD_HYBRID))
+    return vcs_error_fill(
+        error, VCS_BAD_ARGUMENT,
+        "a device has no method exact and no hybrid: use vcs_truth, a batch on VCS_CPU, or vcs_grad_vjp");
   if (p->device_batch && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a device has no forks: set fork_window to 0, or use a batch on VCS_CPU, or vcs_grad_jvp");
   vcs_status_t status = vcs_reserved_check(o->reserved, "vcs_batch_grad_options_t", error);
-  return status ? status : vcs_reserved_check(o->grad.reserved, "vcs_grad_options_t", error);
+  return status ? status : VCS_RESERVED_CHECK(&o->grad, "vcs_grad_options_t", error);
 }
 
 static vcs_status_t product_on_device(product_t *p, void *stream, vcs_error_t *error) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/truth.h"
+#include "host/os.h"
 #include "host/parallel.h"
 #include "host/progress.h"
 
@@ -15,7 +16,7 @@ static const vcs_fault_t *use(int32_t gpu) {
 static void turn_to(int32_t gpu) { (void)gpu; }
 
 static const vcs_fault_t *allocate(size_t size, void **memory) {
-  *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
+  *memory = vcs_os_allocate_lines(size);
   return *memory ? NULL : &vcs_fault_no_memory;
 }
 
@@ -225,5 +226,6 @@ static const vcs_fault_t *map(const vcs_truth_view_t *truth, bool ram, float *ma
   return NULL;
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  turn_to,     allocate, free, move, deal, reset,    step,
-                                     copy, begin_truth, truth_of, map,  busy, move, wait_for, NULL};
+const vcs_engine_t vcs_engine_cpu = {use,      turn_to, allocate,    vcs_os_free_lines, move, deal, reset,
+                                     step,     copy,    begin_truth, truth_of,          map,  busy, move,
+                                     wait_for, NULL};

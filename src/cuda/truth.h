@@ -42,7 +42,7 @@ VCS_FN int32_t vcs_truth_plain(const vcs_truth_view_t *truth, int32_t run) {
 VCS_FN int32_t vcs_truth_run_of(const vcs_truth_view_t *truth, int32_t item) { return item + item / truth->count; }
 
 /* Returns the controls in a frame of a run, with its flipped input. */
-VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
+VCS_FN vcs_controls_t vcs_truth_controls(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
   const int32_t flip = vcs_truth_flip(truth, run);
   vcs_controls_t controls = truth->controls[vcs_truth_base(truth, run) * truth->frame_count + frame];
   if (flip == truth->count || truth->input_frames[flip] != frame) return controls;
@@ -81,7 +81,7 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
   vcs_log_t log = {pair->log, 0, 1};
   for (int32_t frame = truth->from; frame < truth->to; frame++) {
     if (lost && *lost) return;
-    const vcs_controls_t controls = vcs_truth_hands(truth, run, frame);
+    const vcs_controls_t controls = vcs_truth_controls(truth, run, frame);
     vcs_console_control(truth->cart, m, &controls);
     uint8_t *into = draws_all || frame + 1 == truth->to ? frames : NULL;
     const bool given_up =

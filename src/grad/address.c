@@ -3,7 +3,7 @@
  * With one bit of the index, the pointer or the operand flipped, the instruction reads another byte (a peek, without
  * side effects), or writes another cell and leaves this one unchanged; and it may cross a page, which costs a cycle.
  * Each slot of these inputs is linked to what it changes. Forward mode uses the links for all rows; reverse mode uses
- * them for the few stores whose value depends on the address, and finds deltas for all others (address_reverse.c).
+ * them for the few stores whose value depends on the address, and finds deltas for all other rows (address_reverse.c).
  *
  * The stops are listed in instruction.c.
  */

@@ -1,6 +1,6 @@
 /* chips.c: derivatives of the accesses to TIA and RIOT registers.
  *
- * Most registers keep some bits of the value written; a table has these. The others turn bits or time into numbers, and
+ * Most registers keep some bits of the value written; a table has these. The rest turn bits or time into numbers, and
  * are differenced by evaluating the chip's own rule again:
  *
  *   GRP0, GRP1    latch the other player's graphics (and the ball's) for vertical delay

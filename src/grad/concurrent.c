@@ -36,6 +36,7 @@
 
 #include "host/save.h"
 
+enum { UNKNOWN_READS = 4 }; /* a flip that reads more has lost its way */
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
@@ -45,12 +46,16 @@ typedef struct {
   uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
-  uint8_t awake_first; /* the frame begins with it awake */
-  uint8_t astray;      /* registers that differ while it sleeps, and that the base sets before it reads them */
-  uint32_t asleep_at;  /* the row at which it fell asleep with them */
-  uint32_t from;       /* while it is awake: the row at which it woke */
-  int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
-  int32_t next;        /* waiting for the same row; -1: none */
+  uint8_t awake_first;   /* the frame begins with it awake */
+  uint8_t own_rom;       /* its image is not the base's */
+  uint8_t settles;       /* it follows the base up to `until`, and differs in `later` then */
+  uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
+  uint32_t until;        /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
+  uint64_t later[2];     /* bytes of RAM */
+  uint64_t astray;       /* its key ^ the base's there: registers that the base sets before it reads them */
+  uint32_t from;         /* while it is awake: the row at which it woke */
+  int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
+  int32_t next;          /* waiting for the same row; -1: none */
   int32_t first_patch, last_patch;
   int shown;                        /* horizons */
   vcs_flip_beam_t beam, beam_begun; /* the second: as the frame began */
@@ -75,10 +80,11 @@ struct vcs_concurrent {
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
-  uint16_t many[VCS_WHERES];
+  uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
-  uint64_t dirty[WORDS]; /* asleep, and the TIA may differ */
-  int32_t *waiting;      /* by row: the first flip */
+  uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
+  int32_t *waiting;                            /* by row: the first flip */
+  uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
   flip_t *flips;
   uint8_t *machines; /* of flips */
   size_t stride;
@@ -193,8 +199,9 @@ static differences_t find_differences(const vcs_concurrent_t *walk, const vcs_t 
 
 static void toggle(vcs_concurrent_t *walk, size_t flip, unsigned where) {
   uint64_t *word = &walk->who[where][flip >> 6];
+  const unsigned bit = 1u << (flip >> 6);
   *word ^= 1ull << (flip & 63);
-  walk->many[where] = (uint16_t)(walk->many[where] + (*word >> (flip & 63) & 1 ? 1 : -1));
+  walk->words[where] = (uint16_t)(*word ? walk->words[where] | bit : walk->words[where] & ~bit);
 }
 
 /* From now on a flip has these differences. */
@@ -266,15 +273,28 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
-  flip->beam.unknown |= (uint16_t)~frame->live;
   flip->beam.tia.collisions = frame->segments[low].before.collisions;
   flip->beam_begun = flip->beam;
+  flip->beam.unknown |= (uint16_t)~frame->live;
   set_dirty(walk, number, true);
 }
 
-static void miss(vcs_concurrent_t *walk, unsigned latches) {
-  walk->lost = true;
+/* The collisions of a flip that reads what nothing in the base reads: its TIA is made again from where it began to be
+ * its own, and all collisions are looked for. It has made `count` accesses since `access`. */
+static uint16_t find_unknown(vcs_concurrent_t *walk, flip_t *flip, uint32_t access, uint32_t count, unsigned latches) {
+  vcs_flip_beam_t beam = flip->beam_begun;
+  vcs_beam_now_t now = {0};
+  const uint16_t live = walk->frame->live;
+  beam.patch = flip->first_patch;
+  walk->frame->live = 0xFFFF;
+  const uint16_t collisions = vcs_beam_collisions_now(&walk->work, &beam, access, walk->note.accesses, count, &now);
+  walk->frame->live = live;
+  walk->now.made = 0;
   walk->missed |= (uint16_t)latches;
+  if (latches & beam.unknown || ++flip->unknown_reads > UNKNOWN_READS) {
+    walk->lost = walk->note.full = true; /* which stops it */
+  }
+  return collisions;
 }
 
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
@@ -289,13 +309,13 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
-    if (latches & reader->flip->beam.unknown) miss(walk, latches);
     walk->work.picture = NULL;
+    if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  if (latches & reader->flip->beam.unknown) miss(walk, latches);
+  if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
@@ -322,15 +342,11 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
   return true;
 }
 
-/* The accesses that a flip has made instead of the base's, if they are not the same. */
-static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
+/* Accesses that a flip makes instead of the base's. */
+static bool add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to,
+                             const vcs_beam_access_t *own, uint32_t count) {
   flip_t *flip = &walk->flips[number];
-  const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
   vcs_beam_patches_t *patches = &walk->patches;
-  uint32_t count = walk->note.count;
-  while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
-  while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
-  if (from == to && !count) return true;
   if (!grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + 1, &patches->patch_capacity) ||
       !grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + count,
             &patches->access_capacity)) {
@@ -338,7 +354,7 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   }
   const int32_t number_of_patch = (int32_t)patches->patch_count++;
   patches->patches[number_of_patch] = (vcs_beam_patch_t){from, to, patches->access_count, count, -1};
-  memcpy(patches->accesses + patches->access_count, own, count * sizeof *own);
+  if (count) memcpy(patches->accesses + patches->access_count, own, count * sizeof *own);
   patches->access_count += count;
   own_beam(walk, number, from);
   if (flip->last_patch >= 0) patches->patches[flip->last_patch].next = number_of_patch;
@@ -346,6 +362,15 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   if (flip->beam.patch < 0) flip->beam.patch = number_of_patch;
   flip->last_patch = number_of_patch;
   return true;
+}
+
+/* Those that it has noted, if they are not the same. */
+static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
+  const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
+  uint32_t count = walk->note.count;
+  while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
+  while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
+  return (from == to && !count) || add_own_accesses(walk, number, from, to, own, count);
 }
 
 static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, GONE); }
@@ -391,37 +416,28 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->waiting[met] = (int32_t)number;
 }
 
-typedef struct {
-  uint8_t a, x, y, p;
-} registers_t;
-
-/* Registers: those that differ between a flip's machine and the row at which it falls asleep ... */
-static uint8_t find_astray(const vcs_t *m, const vcs_stand_t *stand) {
-  return vcs_names_of_key(vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ stand->key);
+/* How a flip's registers differ from the base's at a row: as they did when it fell asleep, but for those that the base
+ * has set since. */
+static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row) {
+  return flip->astray & ~walk->bits_of_names[vcs_rows_before(&walk->frame->next_set[flip->until], row)];
 }
 
-/* ... and those of them that the base has not set when it wakes up, put into a machine that is the base's. */
-static void put_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row, registers_t own, vcs_t *m) {
-  const vcs_rows_t *next = &walk->frame->next_set[flip->asleep_at];
-  static const uint8_t flags[VCS_KEPT_COUNT] = {[VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z,
-                                                [VCS_KEPT_V] = VCS_FLAG_V,
-                                                [VCS_KEPT_D] = VCS_FLAG_D,
-                                                [VCS_KEPT_I] = VCS_FLAG_I,
-                                                [VCS_KEPT_C] = VCS_FLAG_C};
-  for (unsigned left = flip->astray; left; left &= left - 1) {
-    const unsigned i = (unsigned)VCS_LOWEST(left);
-    if (vcs_row_of(next, i) < row) continue;
-    if (i == VCS_KEPT_A) m->a = own.a;
-    if (i == VCS_KEPT_X) m->x = own.x;
-    if (i == VCS_KEPT_Y) m->y = own.y;
-    m->p = (uint8_t)((m->p & ~flags[i]) | (own.p & flags[i]));
+static void find_bits_of_names(uint64_t *bits_of_names) {
+#define FLAGS(flags) ((uint64_t)(flags) << VCS_KEY_P)
+  static const uint64_t bits[VCS_KEPT_COUNT] = {
+      [VCS_KEPT_A] = 0xFFull << VCS_KEY_A, [VCS_KEPT_X] = 0xFFull << VCS_KEY_X,
+      [VCS_KEPT_Y] = 0xFFull << VCS_KEY_Y, [VCS_KEPT_NZ] = FLAGS(VCS_FLAG_N | VCS_FLAG_Z),
+      [VCS_KEPT_V] = FLAGS(VCS_FLAG_V),    [VCS_KEPT_D] = FLAGS(VCS_FLAG_D),
+      [VCS_KEPT_I] = FLAGS(VCS_FLAG_I),    [VCS_KEPT_C] = FLAGS(VCS_FLAG_C)};
+#undef FLAGS
+  for (unsigned names = 0; names < 1u << VCS_KEPT_COUNT; names++) {
+    for (unsigned left = names; left; left &= left - 1) bits_of_names[names] |= bits[VCS_LOWEST(left)];
   }
 }
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
-  const registers_t own = {m->a, m->x, m->y, m->p};
   advance_base(walk, row);
   if (flip->groups | flip->cart_ram) {
     memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
@@ -438,21 +454,66 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
       }
     }
   }
-  if (flip->astray) put_astray(walk, flip, row, own, m);
+  if (flip->astray) {
+    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, flip, row);
+    m->a = (uint8_t)(key >> VCS_KEY_A);
+    m->x = (uint8_t)(key >> VCS_KEY_X);
+    m->y = (uint8_t)(key >> VCS_KEY_Y);
+    m->p = (uint8_t)(key >> VCS_KEY_P);
+  }
   launch(walk, number, row);
 }
 
-/* Everyone who differs in a place. */
+/* Lets a flip follow the base from a row at which it reads what differs. False: it does not stay on the base's path. */
+static bool follow(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  flip_t *flip = &walk->flips[number];
+  vcs_follow_t way;
+  if (flip->own_rom | cart_of(walk)->snoops) return false; /* where a value that is stored may switch banks */
+  way.registers = flip->astray ? find_astray(walk, flip, row) : 0;
+  way.ram[0] = flip->ram[0];
+  way.ram[1] = flip->ram[1];
+  way.ram[2] = way.ram[3] = 0;
+  way.cart_ram = flip->cart_ram;
+  way.groups = flip->groups;
+  way.beam = is_dirty(walk, number);
+  const int32_t to = vcs_concurrent_follow(cart_of(walk), walk->frame, machine_of(walk, number), &way, row);
+  if (to < 0) return false;
+  for (uint32_t i = 0; i < way.access_count; i++) {
+    vcs_beam_access_t own = walk->frame->note.accesses[way.accesses[i].access];
+    own.value = way.accesses[i].value;
+    if (!add_own_accesses(walk, number, way.accesses[i].access, way.accesses[i].access + 1, &own, 1)) {
+      go(walk, number);
+      return true;
+    }
+  }
+  flip->astray = way.registers;
+  flip->until = (uint32_t)to;
+  if (way.stored_count) {
+    flip->settles = 1;
+    flip->later[0] = way.ram[0];
+    flip->later[1] = way.ram[1];
+    flip->next = walk->waiting[to];
+    walk->waiting[to] = (int32_t)number;
+  }
+  return true;
+}
+
+/* Wakes all sleeping flips that differ in a place. */
 static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
-  for (size_t i = 0; i < WORDS; i++) {
-    for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1)
-      wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
+  for (unsigned words = walk->words[where]; words; words &= words - 1) {
+    const size_t i = (size_t)VCS_LOWEST(words);
+    for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1) {
+      const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
+      if (walk->flips[number].until > row) continue;
+      if (where >= VCS_WHERE_TIMER || !follow(walk, number, row)) wake(walk, number, row);
+    }
   }
 }
 
 /* A place is overwritten: whoever sleeps has the base's byte there. For the others it will be found out. */
 static void replace(vcs_concurrent_t *walk, unsigned where) {
-  for (size_t i = 0; i < WORDS; i++) {
+  for (unsigned words = walk->words[where]; words; words &= words - 1) {
+    const size_t i = (size_t)VCS_LOWEST(words);
     for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
       flip_t *flip = &walk->flips[64 * i + (size_t)VCS_LOWEST_64(left)];
       if (where < VCS_WHERE_TIMER) {
@@ -463,19 +524,24 @@ static void replace(vcs_concurrent_t *walk, unsigned where) {
     }
     walk->who[where][i] = 0;
   }
-  walk->many[where] = 0;
+  walk->words[where] = 0;
 }
 
 /* The walk has come to the row that flips have met. */
 static void settle(vcs_concurrent_t *walk, uint32_t row) {
-  if (walk->waiting[row] < 0) return;
-  advance_base(walk, row);
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     flip_t *flip = &walk->flips[number];
     const vcs_t *m = machine_of(walk, (size_t)number);
+    if (flip->settles) {
+      set_differences(walk, (size_t)number,
+                      (differences_t){{flip->later[0], flip->later[1]}, flip->cart_ram, flip->groups});
+      flip->settles = 0;
+      continue;
+    }
+    advance_base(walk, row);
     set_differences(walk, (size_t)number, find_differences(walk, m, walk->m));
-    flip->astray = find_astray(m, &walk->frame->rows[row]);
-    flip->asleep_at = row;
+    flip->astray = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ walk->frame->rows[row].key;
+    flip->until = row;
     set_status(walk, (size_t)number, ASLEEP);
     walk->counts.settled++;
   }
@@ -492,7 +558,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
     for (uint64_t left = walk->dirty[i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       flip_t *flip = &walk->flips[number];
-      if (flip->status != ASLEEP) continue;
+      if (flip->status != ASLEEP || flip->until > read->row) continue;
       if (!has_own_beam(walk, flip)) {
         flip->beam.at = first;
         flip->beam.tia.collisions = segments[first].before.collisions;
@@ -511,7 +577,8 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
 
 static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
   for (int32_t i = walk->rom_heads[byte]; i >= 0; i = walk->rom_flips[i].next) {
-    if (walk->flips[walk->rom_flips[i].flip].status == ASLEEP) wake(walk, walk->rom_flips[i].flip, row);
+    const flip_t *flip = &walk->flips[walk->rom_flips[i].flip];
+    if (flip->status == ASLEEP && flip->until <= row) wake(walk, walk->rom_flips[i].flip, row);
   }
 }
 
@@ -528,7 +595,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
     }
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
       const unsigned touch = frame->touches[i], where = touch & 0xFF;
-      if (!walk->many[where]) continue;
+      if (!walk->words[where]) continue;
       if (touch & VCS_WHERE_REPLACED) {
         replace(walk, where);
       } else {
@@ -589,7 +656,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
-  flip->awake_first = flip->astray = 0;
+  flip->awake_first = flip->settles = 0;
+  flip->astray = flip->until = 0;
   if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;
@@ -606,6 +674,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
+  const uint16_t unknown = flip->beam.unknown;
   if (is_dirty(walk, number)) flip->beam.unknown |= (uint16_t)~walk->frame->live;
   set_dirty(walk, number, false);
   vcs_beam_take(&flip->beam.tia, m);
@@ -617,6 +686,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
     set_dirty(walk, number, true);
   }
   flip->beam_begun = flip->beam;
+  flip->beam_begun.unknown = unknown;
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
       m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
       (cart->colour_loss && m->scanlines != begun->scanlines) || flip->beam.differs & VCS_BEAM_CLOCKS) {
@@ -707,6 +777,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->work.base = picture;
     walk->work.picture = walk->picture;
     flip->beam = flip->beam_begun;
+    flip->beam.unknown |= (uint16_t)~walk->frame->live;
     flip->beam.patch = flip->first_patch;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
     walk->work.picture = NULL;
@@ -819,6 +890,7 @@ static bool index_rom(vcs_concurrent_t *walk, size_t number) {
   for (size_t i = 0; i < given->count; i++) {
     const vcs_place_t *place = &given->places[i];
     if (place->kind != VCS_PLACE_ROM) continue;
+    walk->flips[number].own_rom = 1;
     if (cart->snoops || cart->scheme == VCS_SCHEME_DPC) return false;
     if (!grow((void **)&walk->rom_flips, sizeof *walk->rom_flips, walk->rom_flip_count + 1, &walk->rom_flip_capacity)) {
       return false;
@@ -880,7 +952,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   walk->counts.flips += count;
   memset(walk->dirty, 0, sizeof walk->dirty);
   memset(walk->who, 0, sizeof walk->who);
-  memset(walk->many, 0, sizeof walk->many);
+  memset(walk->words, 0, sizeof walk->words);
   memset(walk->asleep, 0, sizeof walk->asleep);
   walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
@@ -922,6 +994,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
+  find_bits_of_names(walk->bits_of_names);
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;
   walk->note.collisions = flip_collisions;

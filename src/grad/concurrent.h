@@ -2,7 +2,8 @@
  *
  *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
  *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
- *   concurrent_run.c     a flip that is awake: the CPU, run beside the base until the two meet
+ *   concurrent_follow.c  a flip that is awake and stays on the base's path: only what differs is evaluated
+ *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
  */
 #ifndef VCS_GRAD_CONCURRENT_H
@@ -96,6 +97,7 @@ typedef struct {
   uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
   int16_t motion[5];      /* by HMOVE, of objects wherever they are */
   uint64_t moves;         /* the positions of those that move */
+  uint64_t cares;         /* everything that is in one of these sets, but for `colours` */
   vcs_beam_t before;
 } vcs_segment_t;
 
@@ -125,6 +127,16 @@ typedef struct {
   uint32_t wiring;
 } vcs_stand_t;
 
+/* What the row's instruction has done. */
+typedef struct {
+  uint16_t addr;                 /* of its last access to the bus */
+  uint8_t opcode, read, written; /* the last byte that it has read, and written */
+  uint8_t in, out;               /* bytes of RAM that it has read, and written; VCS_NO_BYTE: none */
+  bool many;                     /* more than these two: frame->touches has all of it */
+  bool latch;                    /* it has read a collision register; then `many` is set, too */
+} vcs_deed_t;
+enum { VCS_NO_BYTE = 0xFF };
+
 /* Registers and flags by name; N and Z are always set together. */
 enum {
   VCS_KEPT_A,
@@ -142,10 +154,19 @@ enum {
 typedef struct {
   uint64_t half[2];
 } vcs_rows_t;
-enum { VCS_NO_ROW = 0xFFFF };
+enum { VCS_NO_ROW = 0x7FFF };
 _Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
+_Static_assert((int)VCS_FRAME_INSTRUCTIONS < (int)VCS_NO_ROW, "a row is 15 bits");
 VCS_HOT_FN uint32_t vcs_row_of(const vcs_rows_t *rows, unsigned i) {
   return (uint32_t)(rows->half[i >> 2] >> 16 * (i & 3)) & 0xFFFF;
+}
+
+/* The names whose row comes before another one. */
+VCS_HOT_FN unsigned vcs_rows_before(const vcs_rows_t *rows, uint32_t row) {
+  const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
+  const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
+  const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
+  return (unsigned)((low >> 15) * gather >> 45 & 15) | (unsigned)((high >> 15) * gather >> 45 & 15) << 4;
 }
 
 /* What an address of the window finds: a flip that sleeps has the same. */
@@ -162,10 +183,11 @@ typedef struct {
 
 typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
+  vcs_deed_t *deeds; /* by row */
   uint32_t count;
   vcs_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
   vcs_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
-  uint8_t *sets;         /* by row: the registers that it sets; while recording, its opcode */
+  uint8_t *sets;         /* by row: the registers that it sets */
   uint16_t *touches;
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
@@ -213,6 +235,45 @@ VCS_HOT_FN uint8_t vcs_names_of_key(uint64_t key) {
                    ((p & VCS_FLAG_C) != 0) << VCS_KEPT_C);
 }
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
+
+/* What an instruction reads and sets, by opcode: bits of a key, and names. */
+typedef struct {
+  uint64_t reads, sets;
+  uint8_t named_reads, named_sets;
+  uint8_t loads, stores; /* it moves a byte between a fixed address and the register at this bit of a key; or 0 */
+  uint8_t mode;
+} vcs_facts_t;
+extern const vcs_facts_t vcs_facts_of[256];
+
+/* ---- Following ------------------------------------------------------------------------------------------------ */
+
+enum { VCS_FOLLOW_MOST = 32 };
+
+typedef struct {
+  uint8_t at, old; /* a byte of RAM, and what the flip's machine had there */
+} vcs_follow_byte_t;
+
+typedef struct {
+  uint32_t access; /* the base's, which stores another value */
+  uint8_t value;
+} vcs_follow_access_t;
+
+/* A flip on the base's path. */
+typedef struct {
+  uint64_t registers; /* its key ^ the base's */
+  uint64_t ram[4];    /* bytes that differ; the second half is for VCS_NO_BYTE */
+  uint64_t cart_ram;  /* ... and groups: flip_t */
+  uint32_t groups;
+  bool beam;                                     /* its TIA may differ */
+  uint32_t stored_count, access_count;           /* by the flip, and not by the base: */
+  vcs_follow_byte_t stored[VCS_FOLLOW_MOST];     /* bytes, in m->ram */
+  vcs_follow_access_t accesses[VCS_FOLLOW_MOST]; /* to the TIA */
+} vcs_follow_t;
+
+/* Follows the base from a row on, one instruction at least, to the first row at which the flip can sleep, which is
+ * returned; or -1: it leaves the base's path, and m is as it was. Of m->ram the bytes that differ mean something. */
+int32_t vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_follow_t *flip,
+                              uint32_t from);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 

@@ -39,8 +39,6 @@ static void touch_value(vcs_base_frame_t *frame, unsigned where, uint8_t value) 
   frame->touches[frame->touch_count++] = (uint16_t)where;
 }
 
-static void touch(vcs_base_frame_t *frame, unsigned where) { touch_value(frame, where, 0); }
-
 static void touch_rom(vcs_base_frame_t *frame, uint32_t offset) {
   frame->rom_touches = room(frame->rom_touches, sizeof *frame->rom_touches, frame->rom_touch_count,
                             &frame->rom_touch_capacity, &frame->lost);
@@ -53,9 +51,27 @@ typedef struct {
   vcs_base_frame_t *frame;
   bool rom;
   uint32_t row;
-  int reads;      /* of this instruction so far */
-  uint8_t opcode; /* of it, from the first read on */
+  int reads;       /* of this instruction so far */
+  vcs_deed_t deed; /* of it; the opcode, from the first read on */
 } watch_t;
+
+/* An instruction touches a group of places. */
+static void touch(watch_t *watch, unsigned where) {
+  watch->deed.many = true;
+  touch_value(watch->frame, where, 0);
+}
+
+static void touch_ram(watch_t *watch, unsigned where, uint8_t value) {
+  watch->deed.many |= watch->deed.in != VCS_NO_BYTE;
+  watch->deed.in = (uint8_t)where;
+  touch_value(watch->frame, VCS_WHERE_RAM + where, value);
+}
+
+static void replace_ram(watch_t *watch, unsigned where) {
+  watch->deed.many |= watch->deed.out != VCS_NO_BYTE;
+  watch->deed.out = (uint8_t)where;
+  touch_value(watch->frame, (VCS_WHERE_RAM + where) | VCS_WHERE_REPLACED, 0);
+}
 
 /* The frame's note knows the watch; the core hands the note on. */
 static watch_t *watch_of(vcs_video_t *video) { return ((vcs_beam_note_t *)(void *)video)->context; }
@@ -63,8 +79,8 @@ static watch_t *watch_of(vcs_video_t *video) { return ((vcs_beam_note_t *)(void 
 /* The byte of the stack that JSR and everything that pulls read first, and do not look at. */
 static bool is_dummy(const watch_t *watch, uint16_t addr) {
   enum { JSR = 0x20, PLP = 0x28, RTI = 0x40, RTS = 0x60, PLA = 0x68 };
-  const int number = watch->opcode == JSR ? 2 : 1;
-  const uint8_t o = watch->opcode;
+  const uint8_t o = watch->deed.opcode;
+  const int number = o == JSR ? 2 : 1;
   return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
 }
 
@@ -73,63 +89,71 @@ static bool is_plain(const vcs_cart_t *cart, uint16_t addr) {
   return addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
 }
 
-static void touch_window(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+static void touch_window(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
   if (!watch->rom && is_plain(cart, addr)) return;
   const int32_t place = vcs_cart_read_place(cart, m, addr);
   if (place >= 0) {
     if (watch->rom) touch_rom(watch->frame, (uint32_t)place);
   } else if (place != VCS_CART_REGISTER) {
-    touch(watch->frame, VCS_WHERE_CART_RAM + (~(uint32_t)place & 63));
+    touch(watch, VCS_WHERE_CART_RAM + (~(uint32_t)place & 63));
   }
 }
 
-static void touch_read(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
-  vcs_base_frame_t *frame = watch->frame;
+static void touch_read(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
   if (addr & 0x1000) {
     touch_window(watch, cart, m, addr);
   } else if (!(addr & 0x80)) {
     const int input = (addr & 15) - 8;
     if (input >= 0 && input < 6) {
       const int port = input < 4 ? input >> 1 : input - 4;
-      if (cart->controller[port] == VCS_CONTROLLER_KEYBOARD) touch(frame, VCS_WHERE_PORTS);
-      touch(frame, input < 4 ? VCS_WHERE_PADDLES : VCS_WHERE_FIRE);
+      if (cart->controller[port] == VCS_CONTROLLER_KEYBOARD) touch(watch, VCS_WHERE_PORTS);
+      touch(watch, input < 4 ? VCS_WHERE_PADDLES : VCS_WHERE_FIRE);
     }
     if (cart->snoops && (addr & 0x1FFF) <= 0x3F) touch_window(watch, cart, m, addr);
   } else if (!(addr & 0x200)) {
-    if (!is_dummy(watch, addr)) touch_value(frame, VCS_WHERE_RAM + (addr & 0x7F), m->ram[addr & 0x7F]);
+    if (!is_dummy(watch, addr)) touch_ram(watch, addr & 0x7F, m->ram[addr & 0x7F]);
   } else {
     static const uint8_t where[] = {VCS_WHERE_PORTS, VCS_WHERE_PORTS, VCS_WHERE_SWITCHES, 0,
                                     VCS_WHERE_TIMER, VCS_WHERE_TIMER, VCS_WHERE_TIMER,    VCS_WHERE_TIMER};
-    if (where[addr & 7]) touch(frame, where[addr & 7]);
+    if (where[addr & 7]) touch(watch, where[addr & 7]);
   }
 }
 
 static uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   watch_t *watch = watch_of(video);
-  const uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
-  if (watch->reads == 0) watch->opcode = value;
-  touch_read(watch, cart, m, addr);
-  watch->reads++;
+  uint8_t value;
+  if (VCS_LIKELY(is_plain(cart, addr) && !watch->rom)) { /* most reads are fetches */
+    value = cpu->bus = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)];
+    if (watch->reads++ == 0) watch->deed.opcode = value;
+  } else {
+    value = vcs_bus_read(cart, m, cpu, video, addr);
+    if (watch->reads == 0) watch->deed.opcode = value;
+    touch_read(watch, cart, m, addr);
+    watch->reads++;
+  }
+  watch->deed.addr = addr;
+  watch->deed.read = value;
   return value;
 }
 
 static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
                                 uint8_t value, bool stalls) {
-  const watch_t *watch = watch_of(video);
-  vcs_base_frame_t *frame = watch->frame;
+  watch_t *watch = watch_of(video);
   bool tia = !(addr & 0x1080);
+  watch->deed.addr = addr;
+  watch->deed.written = value;
   if (addr & 0x1000) {
     const int32_t place = vcs_cart_write_place(cart, m, addr);
-    if (place >= 0) touch(frame, VCS_WHERE_CART_RAM + ((uint32_t)place & 63));
+    if (place >= 0) touch(watch, VCS_WHERE_CART_RAM + ((uint32_t)place & 63));
     tia = place < 0 && (cart->scheme == VCS_SCHEME_3F || cart->scheme == VCS_SCHEME_3E);
   } else if ((addr & 0x280) == 0x80) {
-    touch(frame, (VCS_WHERE_RAM + (addr & 0x7F)) | VCS_WHERE_REPLACED);
+    replace_ram(watch, addr & 0x7F);
   } else if (addr & 0x80) {
-    if ((addr & 7) < 2) touch(frame, VCS_WHERE_PORTS);
-    if ((addr & 0x14) == 0x14) touch(frame, VCS_WHERE_TIMER | VCS_WHERE_REPLACED);
+    if ((addr & 7) < 2) touch(watch, VCS_WHERE_PORTS);
+    if ((addr & 0x14) == 0x14) touch(watch, VCS_WHERE_TIMER | VCS_WHERE_REPLACED);
   }
-  if (tia && (addr & 63) == VCS_VSYNC) touch(frame, VCS_WHERE_VSYNC);
-  if (tia && (addr & 63) == VCS_VBLANK) touch(frame, VCS_WHERE_PADDLES);
+  if (tia && (addr & 63) == VCS_VSYNC) touch(watch, VCS_WHERE_VSYNC);
+  if (tia && (addr & 63) == VCS_VBLANK) touch(watch, VCS_WHERE_PADDLES);
   vcs_bus_write_after(cart, m, cpu, video, addr, value, stalls);
 }
 
@@ -155,13 +179,14 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
   frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
   frame->sets = malloc(VCS_FRAME_INSTRUCTIONS);
+  frame->deeds = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->deeds);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->note.accesses && frame->begun &&
-      frame->m && frame->beam_m) {
+  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->deeds && frame->note.accesses &&
+      frame->begun && frame->m && frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -173,6 +198,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->next_set);
   free(frame->next_dead);
   free(frame->sets);
+  free(frame->deeds);
   free(frame->touches);
   free(frame->touch_values);
   free(frame->rom_touches);
@@ -188,9 +214,10 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
 
 /* The last access noted is the reading of a collision register. */
 static uint16_t read_collisions(void *context, const vcs_t *m) {
-  const watch_t *watch = context;
+  watch_t *watch = context;
   vcs_base_frame_t *frame = watch->frame;
   (void)m;
+  watch->deed.latch = watch->deed.many = true;
   if (frame->note.full) return 0;
   const uint16_t collisions = vcs_beam_record(frame, &frame->note.accesses[frame->note.count - 1], watch->row);
   frame->reads = room(frame->reads, sizeof *frame->reads, frame->read_count, &frame->read_capacity, &frame->lost);
@@ -210,7 +237,7 @@ static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
   if (!frame->lost) frame->wirings[frame->wiring_count++] = wiring;
 }
 
-static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
+VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->rows[row] = (vcs_stand_t){key,
                                    UINT64_MAX,
@@ -237,12 +264,6 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
 #define INDEX_IZY VCS_OF_Y
 #define INDEX_REL 0
 
-/* What an instruction reads and sets: bits of a key, and names. */
-typedef struct {
-  uint64_t reads, sets;
-  uint8_t named_reads, named_sets;
-} facts_t;
-
 #define OF_KEY(of)                                                                       \
   ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) | \
    ((of)&VCS_OF_X ? 0xFFull << VCS_KEY_X : 0) | ((of)&VCS_OF_Y ? 0xFFull << VCS_KEY_Y : 0))
@@ -255,10 +276,23 @@ typedef struct {
 #define READS(code, operation, mode, access)                                                                        \
   (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
    ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
-#define FACTS(code, operation, mode, access, cycles)                           \
-  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation), \
-   NAMES(READS(code, operation, mode, access)), NAMES(VCS_SETS_##operation)},
-static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
+#define BIT_OF(of, names)                              \
+  ((of) == ((names) | VCS_OF_A)   ? (uint8_t)VCS_KEY_A \
+   : (of) == ((names) | VCS_OF_X) ? (uint8_t)VCS_KEY_X \
+   : (of) == ((names) | VCS_OF_Y) ? (uint8_t)VCS_KEY_Y \
+                                  : (uint8_t)0)
+#define MOVES(operation, mode)                            \
+  ((int)VCS_KIND_OF_##operation == (int)VCS_KIND_MOVES && \
+   (VCS_MODE_##mode == VCS_MODE_ZP || VCS_MODE_##mode == VCS_MODE_ABS))
+#define FACTS(code, operation, mode, access, cycles)                               \
+  {OF_KEY(READS(code, operation, mode, access)),                                   \
+   OF_KEY(VCS_SETS_##operation),                                                   \
+   NAMES(READS(code, operation, mode, access)),                                    \
+   NAMES(VCS_SETS_##operation),                                                    \
+   MOVES(operation, mode) ? BIT_OF((int)VCS_SETS_##operation, (int)VCS_OF_NZ) : 0, \
+   MOVES(operation, mode) ? BIT_OF((int)VCS_READS_##operation, 0) : 0,             \
+   VCS_MODE_##mode},
+const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* A row is written to those that are named. */
 static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
@@ -275,17 +309,18 @@ static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
 
 /* Goes back over the rows. Behind the frame everything counts as read. */
 static void find_live(vcs_base_frame_t *frame) {
-  vcs_rows_t set = {{UINT64_MAX, UINT64_MAX}}, dead = set;
+  const uint64_t none = VCS_NO_ROW * 0x0001000100010001ull;
+  vcs_rows_t set = {{none, none}}, dead = set;
   uint64_t live = UINT64_MAX;
   unsigned named = 0xFF;
   frame->next_set[frame->count] = set;
   frame->next_dead[frame->count] = dead;
   for (uint32_t row = frame->count; row-- > 0;) {
-    const facts_t *facts = &facts_of[frame->sets[row]];
+    const vcs_facts_t *facts = &vcs_facts_of[frame->deeds[row].opcode];
     frame->sets[row] = facts->named_sets;
     live = (live & ~facts->sets) | facts->reads;
     named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
-    set_rows(&set, facts->named_sets, row);
+    if (facts->named_sets) set_rows(&set, facts->named_sets, row);
     set_rows(&dead, ~named & 0xFF, row);
     frame->rows[row].live = live;
     frame->next_set[row] = set;
@@ -294,7 +329,7 @@ static void find_live(vcs_base_frame_t *frame) {
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
-  watch_t watch = {frame, rom, 0, 0, 0};
+  watch_t watch = {.frame = frame, .rom = rom};
   vcs_cpu_t registers, *cpu = &registers;
   vcs_t *m = frame->m;
   vcs_video_t *video = &frame->note.video;
@@ -314,11 +349,12 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
+    watch.deed = (vcs_deed_t){.in = VCS_NO_BYTE, .out = VCS_NO_BYTE};
     stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
-    frame->sets[row] = watch.opcode;
+    frame->deeds[row] = watch.deed;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
     if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);

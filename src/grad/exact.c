@@ -13,15 +13,38 @@
 #include "grad/jacobian.h"
 #include "host/arena.h"
 
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+
+vcs_slot_list_t vcs_slot_list(const vcs_run_t *run, const vcs_grad_inputs_t *inputs) {
+  vcs_slot_list_t list = {.inputs = inputs,
+                          .state = inputs->state ? 8 * vcs_state_size(run->cart) : 0,
+                          .rom = inputs->rom ? 8 * (size_t)run->cart->rom_size : 0,
+                          .input = inputs->input ? (size_t)VCS_INPUTS * (size_t)run->frames : 0};
+  list.count = list.state + list.rom + list.input;
+  return list;
+}
+
+vcs_place_t vcs_slot_place(const vcs_slot_list_t *list, size_t slot) {
+  if (slot < list->state) return (vcs_place_t){VCS_PLACE_STATE, slot % 8, 0, (uint32_t)(slot / 8)};
+  slot -= list->state;
+  if (slot < list->rom) return (vcs_place_t){VCS_PLACE_ROM, slot % 8, 0, (uint32_t)(slot / 8)};
+  slot -= list->rom;
+  return (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(slot / VCS_INPUTS), (uint32_t)(slot % VCS_INPUTS)};
+}
+
+float *vcs_slot(const vcs_slot_list_t *list, size_t slot) {
+  if (slot < list->state) return &list->inputs->state[slot];
+  slot -= list->state;
+  return slot < list->rom ? &list->inputs->rom[slot] : &list->inputs->input[slot - list->rom];
+}
+
+/* ---- Products over places ---------------------------------------------------------------------------------------- */
+
 /* A product under way. */
 typedef struct {
   vcs_arena_t arena; /* of its arrays */
   const vcs_run_t *run;
   const vcs_grad_outputs_t *outputs;
-  size_t state_slots, rom_slots, input_slots;
-  vcs_place_t *places;
-  float *numbers; /* tangents or adjoints of the places */
-  size_t count;
   int32_t *horizons;
   float **pixels, **states, *scores;
   float *both_ends; /* if there are two buffers for the last state: room for one that stands for them, else NULL */
@@ -51,16 +74,9 @@ static float *unless_zero(float *adjoints, size_t count) {
 /* The frames that are looked at are horizons. The state after the last frame may have two
  * buffers (has_two_ends). */
 static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_grad_options_t *options,
-                                 const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, bool reverse,
-                                 vcs_error_t *error) {
+                                 const vcs_grad_outputs_t *outputs, bool reverse, vcs_error_t *error) {
   const size_t frames = (size_t)run->frames;
   *p = (product_t){.run = run, .outputs = outputs};
-  p->state_slots = inputs->state ? 8 * vcs_state_size(run->cart) : 0;
-  p->rom_slots = inputs->rom ? 8 * (size_t)run->cart->rom_size : 0;
-  p->input_slots = inputs->input ? (size_t)VCS_INPUTS * frames : 0;
-  const size_t slots = p->state_slots + p->rom_slots + p->input_slots;
-  p->places = vcs_arena_take(&p->arena, slots, sizeof *p->places);
-  p->numbers = vcs_arena_take(&p->arena, slots, sizeof *p->numbers);
   p->horizons = vcs_arena_take(&p->arena, frames, sizeof *p->horizons);
   p->pixels = vcs_arena_take(&p->arena, frames, sizeof *p->pixels);
   p->states = vcs_arena_take(&p->arena, frames, sizeof *p->states);
@@ -87,24 +103,54 @@ static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_g
   p->options = (vcs_jacobian_options_t){.horizons = p->horizons,
                                         .horizon_count = p->rows.horizons,
                                         .env = outputs->rewards ? outputs->env : NULL,
+                                        .threads = options->threads,
                                         .values = p->scale,
                                         .channels = 1};
   return VCS_OK;
 }
 
-static vcs_place_t place_of(const product_t *p, size_t slot) {
-  if (slot < p->state_slots) return (vcs_place_t){VCS_PLACE_STATE, slot % 8, 0, (uint32_t)(slot / 8)};
-  slot -= p->state_slots;
-  if (slot < p->rom_slots) return (vcs_place_t){VCS_PLACE_ROM, slot % 8, 0, (uint32_t)(slot / 8)};
-  slot -= p->rom_slots;
-  return (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(slot / VCS_INPUTS), (uint32_t)(slot % VCS_INPUTS)};
+vcs_status_t vcs_exact_jvp_of(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_place_t *places,
+                              const float *tangents, size_t count, const vcs_grad_outputs_t *outputs, vcs_work_t *work,
+                              vcs_error_t *error) {
+  product_t p;
+  vcs_status_t status = open_product(&p, run, options, outputs, false, error);
+  const size_t slots = 8 * vcs_state_size(run->cart);
+  float *last = status == VCS_OK ? p.both_ends : NULL;
+  if (last) memcpy(last, p.states[p.rows.horizons - 1], slots * sizeof *last);
+  if (status == VCS_OK && p.rows.horizons && count) {
+    status = vcs_jacobian_rows_jvp(run, &p.options, places, count, tangents, &p.rows, work, error);
+  }
+  for (size_t i = 0; last && status == VCS_OK && i < slots; i++) {
+    outputs->state[i] += p.states[p.rows.horizons - 1][i] - last[i];
+  }
+  for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
+    outputs->rewards[h] += p.scores[h] - (h ? p.scores[h - 1] : 0);
+  }
+  vcs_arena_free(&p.arena);
+  return status;
 }
 
-static float *slot_of(const product_t *p, const vcs_grad_inputs_t *inputs, size_t slot) {
-  if (slot < p->state_slots) return &inputs->state[slot];
-  slot -= p->state_slots;
-  return slot < p->rom_slots ? &inputs->rom[slot] : &inputs->input[slot - p->rom_slots];
+vcs_status_t vcs_exact_vjp_of(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_place_t *places,
+                              float *adjoints, size_t count, const vcs_grad_outputs_t *outputs, vcs_work_t *work,
+                              vcs_error_t *error) {
+  product_t p;
+  vcs_status_t status = open_product(&p, run, options, outputs, true, error);
+  const size_t slots = 8 * vcs_state_size(run->cart);
+  for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
+    p.scores[h] = outputs->rewards[h] - (h + 1 < p.rows.horizons ? outputs->rewards[h + 1] : 0);
+  }
+  float *both = status == VCS_OK ? p.both_ends : NULL;
+  for (size_t i = 0; both && i < slots; i++) both[i] = p.states[p.rows.horizons - 1][i] + outputs->state[i];
+  if (both) p.states[p.rows.horizons - 1] = both;
+  if (status == VCS_OK && count && (p.rows.pixels || p.rows.state || p.rows.score)) {
+    status = vcs_jacobian_rows_vjp(run, &p.options, places, count, &p.rows, adjoints, work, error);
+  }
+  vcs_arena_free(&p.arena);
+  return status;
 }
+
+/* ---- The method ---------------------------------------------------------------------------------------------------
+ */
 
 static void fill_report(const vcs_work_t *work, vcs_grad_report_t *report) {
   if (report) *report = (vcs_grad_report_t){.instructions = work->executed, .forks = work->wakes};
@@ -112,50 +158,40 @@ static void fill_report(const vcs_work_t *work, vcs_grad_report_t *report) {
 
 vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                            const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
-  product_t p;
+  const vcs_slot_list_t list = vcs_slot_list(run, inputs);
+  vcs_arena_t arena = {0};
   vcs_work_t work = {0};
-  vcs_status_t status = open_product(&p, run, options, inputs, outputs, false, error);
-  const size_t slots = p.state_slots + p.rom_slots + p.input_slots, state_slots = 8 * vcs_state_size(run->cart);
-  for (size_t i = 0; status == VCS_OK && i < slots; i++) {
-    const float tangent = *slot_of(&p, inputs, i);
-    if (tangent == 0) continue;
-    p.places[p.count] = place_of(&p, i);
-    p.numbers[p.count++] = tangent;
+  vcs_place_t *places = vcs_arena_take(&arena, list.count, sizeof *places);
+  float *tangents = vcs_arena_take(&arena, list.count, sizeof *tangents);
+  vcs_status_t status = vcs_arena_status(&arena, error);
+  size_t count = 0;
+  for (size_t i = 0; status == VCS_OK && i < list.count; i++) {
+    if (*vcs_slot(&list, i) == 0) continue;
+    places[count] = vcs_slot_place(&list, i);
+    tangents[count++] = *vcs_slot(&list, i);
   }
-  float *last = status == VCS_OK ? p.both_ends : NULL;
-  if (last) memcpy(last, p.states[p.rows.horizons - 1], state_slots * sizeof *last);
-  if (status == VCS_OK && p.rows.horizons && p.count) {
-    status = vcs_jacobian_rows_jvp(run, &p.options, p.places, p.count, p.numbers, &p.rows, &work, error);
+  if (status == VCS_OK) {
+    status = vcs_exact_jvp_of(run, options, places, tangents, count, outputs, &work, error);
   }
-  for (size_t i = 0; last && status == VCS_OK && i < state_slots; i++) {
-    outputs->state[i] += p.states[p.rows.horizons - 1][i] - last[i];
-  }
-  for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
-    outputs->rewards[h] += p.scores[h] - (h ? p.scores[h - 1] : 0);
-  }
-  vcs_arena_free(&p.arena);
+  vcs_arena_free(&arena);
   fill_report(&work, report);
   return status;
 }
 
 vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                            const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
-  product_t p;
+  const vcs_slot_list_t list = vcs_slot_list(run, inputs);
+  vcs_arena_t arena = {0};
   vcs_work_t work = {0};
-  vcs_status_t status = open_product(&p, run, options, inputs, outputs, true, error);
-  const size_t slots = p.state_slots + p.rom_slots + p.input_slots, state_slots = 8 * vcs_state_size(run->cart);
-  for (size_t i = 0; status == VCS_OK && i < slots; i++) p.places[p.count++] = place_of(&p, i);
-  for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
-    p.scores[h] = outputs->rewards[h] - (h + 1 < p.rows.horizons ? outputs->rewards[h + 1] : 0);
+  vcs_place_t *places = vcs_arena_take(&arena, list.count, sizeof *places);
+  float *adjoints = vcs_arena_take(&arena, list.count, sizeof *adjoints);
+  vcs_status_t status = vcs_arena_status(&arena, error);
+  for (size_t i = 0; status == VCS_OK && i < list.count; i++) places[i] = vcs_slot_place(&list, i);
+  if (status == VCS_OK) {
+    status = vcs_exact_vjp_of(run, options, places, adjoints, list.count, outputs, &work, error);
   }
-  float *both = status == VCS_OK ? p.both_ends : NULL;
-  for (size_t i = 0; both && i < state_slots; i++) both[i] = p.states[p.rows.horizons - 1][i] + outputs->state[i];
-  if (both) p.states[p.rows.horizons - 1] = both;
-  if (status == VCS_OK && p.count && (p.rows.pixels || p.rows.state || p.rows.score)) {
-    status = vcs_jacobian_rows_vjp(run, &p.options, p.places, p.count, &p.rows, p.numbers, &work, error);
-  }
-  for (size_t i = 0; status == VCS_OK && i < slots; i++) *slot_of(&p, inputs, i) += p.numbers[i];
-  vcs_arena_free(&p.arena);
+  for (size_t i = 0; status == VCS_OK && i < list.count; i++) *vcs_slot(&list, i) += adjoints[i];
+  vcs_arena_free(&arena);
   fill_report(&work, report);
   return status;
 }

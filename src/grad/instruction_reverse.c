@@ -3,7 +3,7 @@
  * Reverse mode would have to evaluate the function of an instruction (local.h) for all slots of all its inputs. But
  * most instructions make one byte, and the flags that they set mostly have no adjoint. How that byte changes with an
  * input is then known: it is the input (loads, stores, transfers), it moves as far (sums), or each of its bits follows
- * one bit (AND, ORA, EOR, shifts). made_row handles these rows; computed_row evaluates the function of all others.
+ * one bit (AND, ORA, EOR, shifts). made_row handles these rows; computed_row evaluates the function of all other rows.
  * test_linear.c compares both with executing the instruction with every input changed.
  *
  * Either finds deltas: the change of the scalar if a byte had another value (adjoint_delta.h).

@@ -53,7 +53,7 @@ VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
 /* ---- Levels -------------------------------------------------------------------------------------------------------
  */
 
-/* Colours from the one that is before all others to the background, without and with playfield priority. */
+/* Colours from the frontmost one to the background, without and with playfield priority. */
 VCS_DATA uint8_t ranks[2][4] = {{VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUBK},
                                 {VCS_COLUPF, VCS_COLUP0, VCS_COLUP1, VCS_COLUBK}};
 
@@ -428,7 +428,7 @@ typedef struct {
   size_t side;     /* the same */
   uint8_t pattern; /* its bits in the order of pixels */
   const float *at; /* levels from its position on, ... */
-  float by;        /* ... all of which, and all that follow, are still to be multiplied by this */
+  float by;        /* ... still to be multiplied by this, as are all levels below */
   float bits[8];
   float here, before, behind; /* those of the pattern; one pixel to the left; to the right */
 } player_t;
@@ -442,7 +442,7 @@ VCS_STATIC bool player_levels(sums_t *q, const player_t *player, levels_t *level
   places_t places = {{0, 0, 0, 0}};
   if (player->pattern) {
     const uint64_t stretched = (1ULL << (1 + 1 + 8 * 4 + 1)) - 1;
-    const bool may_stretch = (nusiz & 7) != 0 && (nusiz & 7) != 2; /* the others are one bit from 5 or 7 */
+    const bool may_stretch = (nusiz & 7) != 0 && (nusiz & 7) != 2; /* all other values are one bit from 5 or 7 */
     places = any_copies(q, object, may_stretch ? ANY_NEAR_COPY | stretched : ANY_NEAR_COPY);
   } else {
     vcs_place_copies(places.word, vcs_player_shape(0xFF, nusiz), q->t->pos[object], nusiz,

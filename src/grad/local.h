@@ -8,7 +8,7 @@
  *
  * an opcode is a function vcs_local(opcode, addr, word) -> word, made from the operations of cpu.h. Its derivative
  * needs no rules: bit i moves the bits of vcs_local(word ^ 1 << i) ^ vcs_local(word). vcs_uses lists the bits that
- * can have an effect and the bits that can change; the others are not evaluated (test_linear.c checks both against all
+ * can have an effect and the bits that can change; no other bit is evaluated (test_linear.c checks both against all
  * flips).
  *
  * Stops: the opcode itself and the program counter (operands of jumps, return addresses) carry no derivative; BRK and
@@ -52,7 +52,7 @@ enum { VCS_LANE_A, VCS_LANE_X, VCS_LANE_Y, VCS_LANE_S, VCS_LANE_P, VCS_LANE_V, V
 #define VCS_MOVED_TO(sets) VCS_MOVED_FROM((sets) & ~0xFF)
 
 /* What an opcode reads and sets, as bits of a packed word and as lanes, and its kind. An operation of kind MOVES has
- * from != to; all others have from == to. */
+ * from != to; all other rows have from == to. */
 typedef struct {
   uint64_t reads, writes;
   uint8_t from, to;

@@ -9,9 +9,9 @@
  * What is not drawn. A picture is needed at horizons only. A frame that began and ended within its call and swept every
  * row depends on nothing drawn before; then its own drawing is the picture. Where the base's frame at some horizon is
  * not like that (rows that no beam reaches show the frame two before; a frame may go on in the next call; a game that
- * stands still shows its last frame) everything is drawn from the beginning, in all runs (draws_all), and a run has
- * rejoined only when both frame buffers are the same too. Where only a rerun's frame is not, that run is started again
- * with everything drawn. Either way a picture is that of a run which draws every frame.
+ * stands still shows its last frame) all runs draw every frame (draws_all), and a run has rejoined only when both frame
+ * buffers are equal, too. Where the base's frame is whole but the frame of one rerun is not, that run is started again
+ * and draws every frame. Either way a picture is that of a run which draws every frame.
  */
 #include "grad/rerun.h"
 

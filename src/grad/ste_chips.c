@@ -1,7 +1,7 @@
 /* ste_chips.c: straight-through derivatives of the accesses to TIA and RIOT registers.
  *
  * A register that keeps a byte keeps its number. One that keeps a bit gets the bit's share of the byte, 1/255; the
- * motion registers keep a nibble, 1/16. The others turn bytes or time into numbers:
+ * motion registers keep a nibble, 1/16. The rest turn bytes or time into numbers:
  *
  *   GRP0, GRP1    latch the other player's graphics (and the ball's) for vertical delay
  *   RESxx         three clocks a cycle; nothing in the horizontal blank, where the position is fixed

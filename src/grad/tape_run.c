@@ -74,10 +74,10 @@ VCS_HOT_FN uint64_t with_flag(uint64_t word, uint64_t flag, uint8_t set) {
 
 /* Begins the row of an instruction. Neighbouring fields go in one store: the host is little-endian, as the 6507 is. */
 VCS_HOT_FN void begin_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint64_t word, uint8_t opcode) {
-  memcpy(&row->pc, &pc, 4); /* and no address */
+  memcpy((uint8_t *)row + offsetof(vcs_row_t, pc), &pc, 4); /* and no address */
   row->cycles = (uint16_t)vcs_cpu_cycles(cpu);
   row->value = row->old = 0;
-  memcpy(&row->a, &word, 8);
+  memcpy((uint8_t *)row + offsetof(vcs_row_t, a), &word, 8);
   row->nz = (uint16_t)cpu->nz;
   row->opcode = opcode;
 }

@@ -301,7 +301,7 @@ typedef struct {
   bool possible[VCS_CONCURRENT_MOST];
 } batch_t;
 
-/* A stage of a job: all its items are made by one function and seen by another. */
+/* A pass of a job: all its items are made by one function and seen by another. */
 typedef struct {
   job_t *job;
   size_t items;
@@ -309,71 +309,71 @@ typedef struct {
   vcs_see_t see;
   batch_t *batches; /* one for each worker */
   bool is_singles;
-} stage_t;
+} pass_t;
 
-static void finish(const stage_t *stage, const item_t *item, bool possible) {
-  if (stage->is_singles) {
-    stage->job->singles.possible[item->look.item] = possible;
+static void finish(const pass_t *pass, const item_t *item, bool possible) {
+  if (pass->is_singles) {
+    pass->job->singles.possible[item->look.item] = possible;
   } else if (!possible) {
-    mark(stage->job, item->look.item, VCS_TRUTH_IMPOSSIBLE);
+    mark(pass->job, item->look.item, VCS_TRUTH_IMPOSSIBLE);
   }
-  report(stage->job);
+  report(pass->job);
 }
 
 static bool run_item(void *context, size_t number, int worker) {
-  const stage_t *stage = context;
-  job_t *job = stage->job;
+  const pass_t *pass = context;
+  job_t *job = pass->job;
   item_t item;
-  stage->make(job, number, &item);
+  pass->make(job, number, &item);
   const bool possible = is_apart(job, &item) && vcs_rerun(&job->base, &job->runners[worker], item.flip.places,
-                                                          item.flip.count, stage->see, &item.look);
-  finish(stage, &item, possible);
+                                                          item.flip.count, pass->see, &item.look);
+  finish(pass, &item, possible);
   return true;
 }
 
 typedef struct {
-  const stage_t *stage;
+  const pass_t *pass;
   const batch_t *batch;
 } walk_eyes_t;
 
 static void see_flip(void *context, size_t flip, int horizon, const vcs_sight_t *sight) {
   const walk_eyes_t *eyes = context;
-  eyes->stage->see(&eyes->batch->walked[flip]->look, horizon, sight);
+  eyes->pass->see(&eyes->batch->walked[flip]->look, horizon, sight);
 }
 
 static bool run_batch(void *context, size_t number, int worker) {
-  const stage_t *stage = context;
-  job_t *job = stage->job;
-  const size_t first = number * job->batch, left = stage->items - first, count = left < job->batch ? left : job->batch;
-  batch_t *batch = &stage->batches[worker];
+  const pass_t *pass = context;
+  job_t *job = pass->job;
+  const size_t first = number * job->batch, left = pass->items - first, count = left < job->batch ? left : job->batch;
+  batch_t *batch = &pass->batches[worker];
   size_t flips = 0;
   for (size_t i = 0; i < count; i++) {
     item_t *item = &batch->items[i];
-    stage->make(job, first + i, item);
+    pass->make(job, first + i, item);
     if (!is_apart(job, item)) {
-      finish(stage, item, false);
+      finish(pass, item, false);
       continue;
     }
     batch->walked[flips] = item;
     batch->flips[flips++] = item->flip;
   }
-  walk_eyes_t context_of_eyes = {stage, batch};
+  walk_eyes_t context_of_eyes = {pass, batch};
   const vcs_concurrent_eyes_t eyes = {see_flip, &context_of_eyes, NULL};
   vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &eyes,
                       batch->possible);
-  for (size_t i = 0; i < flips; i++) finish(stage, batch->walked[i], batch->possible[i]);
+  for (size_t i = 0; i < flips; i++) finish(pass, batch->walked[i], batch->possible[i]);
   return true;
 }
 
 /* True: all items are done. */
-static bool run_stage(stage_t *stage) {
-  job_t *job = stage->job;
-  if (!job->walks) return vcs_parallel(stage->items, job->runner_count, run_item, stage) == stage->items;
-  stage->batches = malloc((size_t)job->runner_count * sizeof *stage->batches);
-  if (!stage->batches) return vcs_parallel(stage->items, job->runner_count, run_item, stage) == stage->items;
-  const size_t batches = (stage->items + job->batch - 1) / job->batch;
-  const bool done = vcs_parallel(batches, job->runner_count, run_batch, stage) == batches;
-  free(stage->batches);
+static bool run_pass(pass_t *pass) {
+  job_t *job = pass->job;
+  if (!job->walks) return vcs_parallel(pass->items, job->runner_count, run_item, pass) == pass->items;
+  pass->batches = malloc((size_t)job->runner_count * sizeof *pass->batches);
+  if (!pass->batches) return vcs_parallel(pass->items, job->runner_count, run_item, pass) == pass->items;
+  const size_t batches = (pass->items + job->batch - 1) / job->batch;
+  const bool done = vcs_parallel(batches, job->runner_count, run_batch, pass) == batches;
+  free(pass->batches);
   return done;
 }
 
@@ -501,12 +501,12 @@ static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, v
   vcs_status_t status = check_request(run, job->options, job->results, error);
   if (status == VCS_OK) status = prepare(job, run, items, error);
   if (status == VCS_OK) {
-    stage_t singles = {job, job->place_count, make_single, keep, NULL, true};
-    stage_t pairs = {job, items, make_pair, look_at, NULL, false}, sets = {job, items, make_set, look_at, NULL, false};
+    pass_t singles = {job, job->place_count, make_single, keep, NULL, true};
+    pass_t pairs = {job, items, make_pair, look_at, NULL, false}, sets = {job, items, make_set, look_at, NULL, false};
     if (!job->pairs) {
-      run_stage(&sets);
-    } else if (run_stage(&singles)) {
-      run_stage(&pairs);
+      run_pass(&sets);
+    } else if (run_pass(&singles)) {
+      run_pass(&pairs);
     }
     if (job->watch && job->watch->work) sum_work(job, job->watch->work);
   }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "host/files.h"
+#include "host/os.h"
 #include "host/parallel.h"
 #include "options.h"
 
@@ -326,7 +327,7 @@ static void look_for(vcs_batch_t *batch, vcs_news_t *news) {
 }
 
 /* Called with the lock held. */
-static void tell(vcs_news_t *news) {
+static void announce(vcs_news_t *news) {
   atomic_fetch_add_explicit(&news->number, 1, memory_order_relaxed);
   pthread_cond_broadcast(&news->bed);
 }
@@ -351,7 +352,7 @@ static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
     batch->done[(batch->done_first + batch->done_count) % envs] = id;
     batch->done_count++;
     batch->under_way--;
-    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) tell(&batch->work_done);
+    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) announce(&batch->work_done);
   }
   pthread_mutex_unlock(&batch->lock);
 }
@@ -376,7 +377,7 @@ static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
     batch->todo_count++;
   }
   batch->under_way += count;
-  tell(&batch->work_came);
+  announce(&batch->work_came);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -751,18 +752,10 @@ static double bytes_needed(const vcs_cart_t *const *carts, int32_t cart_count, c
   return (double)o->envs * (each + VCS_PLACE_MACHINES * machines / (double)rows);
 }
 
-static double machine_memory(void) {
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && size > 0) return (double)pages * (double)size;
-#endif
-  return (double)SIZE_MAX;
-}
-
 /* Refuses more environments than fit the memory before allocating. */
 static vcs_status_t check_memory(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
                                  const vcs_batch_options_t *o, vcs_error_t *error) {
-  const double needed = bytes_needed(carts, cart_count, o->envs > ENVS_MAX ? NULL : envs, o), there = machine_memory();
+  const double needed = bytes_needed(carts, cart_count, o->envs > ENVS_MAX ? NULL : envs, o), there = vcs_os_memory();
   if (needed > there) {
     return vcs_error_fill(
         error, VCS_NO_MEMORY,
@@ -787,7 +780,7 @@ static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
   uint8_t *parts[sizeof sizes / sizeof *sizes];
   size_t total = 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) total += sizes[i];
-  uint8_t *at = worker->memory = aligned_alloc(64, total);
+  uint8_t *at = worker->memory = vcs_os_allocate_lines(total);
   if (!at) return false;
   memset(at, 0, total);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; at += sizes[i++]) parts[i] = at;
@@ -989,7 +982,7 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   batch->options = *options;
   if (batch->options.batch_size == 0) batch->options.batch_size = options->envs;
   batch->options.threads = vcs_thread_count(options->threads, (size_t)batch->options.batch_size);
-  batch->spins = batch->options.threads <= vcs_cpu_count();
+  batch->spins = batch->options.threads <= vcs_os_processors();
   batch->channels = options->rgb ? 3 : 1;
   batch->picture_size = (size_t)options->width * (size_t)options->height * (size_t)batch->channels;
   batch->cart_count = cart_count;
@@ -1032,12 +1025,12 @@ void vcs_batch_free(vcs_batch_t *batch) {
   if (has_threads) {
     pthread_mutex_lock(&batch->lock);
     batch->stop = true;
-    tell(&batch->work_came);
+    announce(&batch->work_came);
     pthread_mutex_unlock(&batch->lock);
     for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
   }
   for (int32_t i = 0; i < batch->cart_count; i++) vcs_resize_free(batch->carts[i].resize);
-  for (int32_t i = 0; i < batch->worker_count; i++) free(batch->workers[i].memory);
+  for (int32_t i = 0; i < batch->worker_count; i++) vcs_os_free_lines(batch->workers[i].memory);
   if (has_threads) {
     pthread_mutex_destroy(&batch->lock);
     pthread_cond_destroy(&batch->work_came.bed);

@@ -19,11 +19,11 @@
  */
 #include "cart_detect.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/cart.h"
+#include "host/files.h"
 
 /* ---- Signatures --------------------------------------------------------------------------------------------- */
 
@@ -170,37 +170,21 @@ vcs_scheme_t vcs_scheme_by_name(const char *name) {
 
 /* ---- Sizes and setup ---------------------------------------------------------------------------------------- */
 
-#if defined(__GNUC__)
-static vcs_status_t complain(vcs_status_t status, vcs_error_t *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-#endif
-
-/* Leave a message, return the status. */
-static vcs_status_t complain(vcs_status_t status, vcs_error_t *error, const char *format, ...) {
-  if (error) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(error->message, sizeof error->message, format, list);
-    va_end(list);
-  }
-  return status;
-}
-
 vcs_status_t vcs_scheme_check(vcs_scheme_t scheme, size_t size, vcs_error_t *error) {
   if (scheme == VCS_SCHEME_AUTO)
-    return complain(VCS_BAD_IMAGE, error, "no bank scheme recognises this image of %zu bytes; name one", size);
+    return vcs_error_fill(error, VCS_BAD_IMAGE, "no bank scheme recognises this image of %zu bytes; name one", size);
   if ((unsigned)scheme >= VCS_SCHEME_COUNT)
-    return complain(VCS_BAD_ARGUMENT, error, "%d is no bank scheme", (int)scheme);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d is no bank scheme", (int)scheme);
   const vcs_scheme_row_t *row = vcs_scheme_row((int)scheme);
   size_t min = row->size_min, max = row->size_max, step = row->size_step;
   if (size < min || size > max || (size - min) % step != 0) {
     if (min == max)
-      return complain(VCS_BAD_IMAGE, error, "%s images have %zu bytes, this one has %zu", row->name, min, size);
+      return vcs_error_fill(error, VCS_BAD_IMAGE, "%s images have %zu bytes, this one has %zu", row->name, min, size);
     if (step == 1)
-      return complain(VCS_BAD_IMAGE, error, "%s images have %zu to %zu bytes, this one has %zu", row->name, min, max,
-                      size);
-    return complain(VCS_BAD_IMAGE, error, "%s images have a multiple of %zu bytes, at most %zu; this one has %zu",
-                    row->name, step, max, size);
+      return vcs_error_fill(error, VCS_BAD_IMAGE, "%s images have %zu to %zu bytes, this one has %zu", row->name, min,
+                            max, size);
+    return vcs_error_fill(error, VCS_BAD_IMAGE, "%s images have a multiple of %zu bytes, at most %zu; this one has %zu",
+                          row->name, step, max, size);
   }
   if (error) error->message[0] = '\0';
   return VCS_OK;
@@ -216,7 +200,7 @@ size_t vcs_scheme_rom_size(vcs_scheme_t scheme, size_t image_size) {
 vcs_status_t vcs_cart_setup(vcs_cart_t *cart, vcs_scheme_t scheme, const uint8_t *image, size_t size, uint8_t *rom_out,
                             vcs_error_t *error) {
   if (cart == NULL || image == NULL || rom_out == NULL)
-    return complain(VCS_BAD_ARGUMENT, error, "a cartridge needs an image and a place to copy it to");
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a cartridge needs an image and a place to copy it to");
   if (scheme == VCS_SCHEME_AUTO) scheme = vcs_scheme_detect(image, size);
   vcs_status_t status = vcs_scheme_check(scheme, size, error);
   if (status != VCS_OK) return status;

@@ -350,7 +350,7 @@ static void reset_rules(vcs_env_t *env) {
 /* Begins an episode like ale-py. */
 void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
-  const int paddles = env->players > 1 ? VCS_PLAYERS_MAX : 2; /* a game for one player has the others at 0 */
+  const int paddles = env->players > 1 ? VCS_PLAYERS_MAX : 2; /* with one player the other paddles are at 0 */
   for (int i = 0; i < paddles; i++) *paddle_of(env, i) = (PADDLE_LOW + env->paddle_high) / 2;
   env->draw_history.look = glance(env);
   vcs_reset(env->cart, env->m, NULL);
@@ -387,8 +387,8 @@ static int draw_below(vcs_mt19937_t *random, uint32_t n) {
 /* FIRE counts as one of the no-ops. */
 void vcs_env_open(vcs_env_t *env) {
   const vcs_env_options_t *options = &env->options;
-  uint32_t actions_asked = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
-  bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (actions_asked >> VCS_FIRE & 1);
+  uint32_t offered = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
+  bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (offered >> VCS_FIRE & 1);
   if (fires) act(env, joint_action(VCS_FIRE, VCS_NOOP), 1, false);
   if (options->noop_max > 0) {
     for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {

@@ -1,10 +1,10 @@
 /* env_screen.c: an environment's picture in a caller's buffer.
  *
- * Many games draw an object in every other frame only, and leave it to the eye to see it always. Colour averaging is
- * the eye's part: a pixel is 77 % of the brighter and 23 % of the darker of the last two frames, in each of red, green
- * and blue; then it is the palette's colour nearest to that, by the sum of differences, so that an averaged picture is
- * a picture in palette indices too. That is ale-py's rule, in whose arithmetic (whole numbers, and the average without
- * its two lowest bits) the table of all pairs is made, once a palette. A pixel that has lost its colour (an odd index)
+ * Many games draw an object in every other frame only, and the eye blends the two frames. Colour averaging does the
+ * same: a pixel is 77 % of the brighter and 23 % of the darker of the last two frames, in each of red, green
+ * and blue, replaced by the palette's nearest colour (by the sum of differences), so that an averaged picture consists
+ * of palette indices, too. The rule and its arithmetic (whole numbers, and the average without its two lowest bits) are
+ * ale-py's. The table of all pairs is made once for each palette. A pixel that has lost its colour (an odd index)
  * averages to black: ale-py leaves those entries of its table as they are, and fresh memory is zero.
  */
 #include "host/env_screen.h"

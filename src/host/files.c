@@ -1,44 +1,28 @@
 /* files.c: whole files, growing text, paths, and where ROM images are.
  *
- * A draft is `.NAME.N.part` beside the file it will become: rename() is atomic only within one file system. A
+ * A draft is `.NAME.N.part` beside the file it will become: renaming is atomic only within one file system. A
  * link is followed and an existing file keeps its permissions; a device or pipe (/dev/stdout) cannot be replaced
- * and is written in place. A process that is killed leaves its draft behind. The writer of a draft holds a lock on it
- * until it has its final name, so a draft that can be locked has no writer: the next process that writes the same file
+ * and is written in place. A process that is killed leaves its draft behind; the next process that writes the same file
  * removes it.
  *
  * ROM images are not ours to ship. ale-py ships them, so an installed ale-py is the place of last resort. It is found
  * by looking into folders: running python3 to ask would run whatever module the current folder has.
  */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* realpath */
-#endif
-#ifndef _DEFAULT_SOURCE
-#define _DEFAULT_SOURCE /* flock */
-#endif
-#ifndef _DARWIN_C_SOURCE
-#define _DARWIN_C_SOURCE /* the same on macOS */
-#endif
 #include "host/files.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "diffvcs/study.h"
+#include "host/os.h"
 
-#if defined(__APPLE__)
-#include <mach-o/dyld.h>
-#endif
+enum { NAME_SIZE = 256 }; /* of a name in a folder, with the closing zero */
 
 vcs_status_t vcs_error_fill(vcs_error_t *error, vcs_status_t status, const char *format, ...) {
   if (!error) return status;
@@ -184,53 +168,25 @@ vcs_status_t vcs_file_read(const char *path, size_t size_limit, uint8_t **data, 
 
 /* ---- Writing ------------------------------------------------------------------------------------------------ */
 
-/* The directory of path, "." where it names none. */
-static void directory_of(const char *path, char *directory, size_t size) {
-  size_t length = (size_t)(vcs_path_base(path) - path);
-  while (length > 1 && path[length - 1] == '/') length--;
-  snprintf(directory, size, "%.*s", length ? (int)length : 1, length ? path : ".");
-}
-
-/* Whether a name still belongs to an open file, and not to one that has replaced it. */
-static bool has_name(int file, const char *path) {
-  struct stat opened, named;
-  return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
-         opened.st_ino == named.st_ino;
-}
-
 enum { DRAFTS = 16 }; /* of one file at a time, by as many writers */
 
 static bool name_draft(vcs_draft_t *draft, unsigned number) {
-  char directory[VCS_PATH_SIZE];
-  directory_of(draft->path, directory, sizeof directory);
-  const int length = snprintf(draft->temporary, sizeof draft->temporary, "%s/.%.200s.%u.part", directory,
-                              vcs_path_base(draft->path), number);
+  const char *base = vcs_path_base(draft->path);
+  const int length = snprintf(draft->temporary, sizeof draft->temporary, "%.*s.%.200s.%u.part",
+                              (int)(base - draft->path), draft->path, base, number);
   return length < (int)sizeof draft->temporary;
 }
 
-/* Removes a draft whose writer is gone. Its name is removed while the lock is held, so that it cannot be another's. */
-static void remove_leftover(const char *path) {
-  const int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return;
-  if (flock(file, LOCK_EX | LOCK_NB) == 0 && has_name(file, path)) unlink(path);
-  close(file);
-}
-
-/* Opens a new draft and locks it. A process that takes a new draft for a leftover has removed it by the time that the
- * lock is ours: then the draft has no name, and another is made. Without locks, no draft is ever taken for a leftover.
- */
+/* Removes the drafts of processes that are gone, and opens a new one. */
 static int open_temporary(vcs_draft_t *draft) {
   for (unsigned number = 0; number < DRAFTS; number++) {
     if (!name_draft(draft, number)) return errno = ENAMETOOLONG, -1;
-    remove_leftover(draft->temporary);
+    vcs_os_draft_sweep(draft->temporary);
   }
   for (unsigned number = 0; number < DRAFTS; number++) {
     name_draft(draft, number);
-    const int file = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0 && errno == EEXIST) continue;
-    if (file < 0) return -1;
-    if (flock(file, LOCK_EX) != 0 || has_name(file, draft->temporary)) return file;
-    close(file);
+    const int file = vcs_os_draft_create(draft->temporary);
+    if (file >= 0 || errno != EEXIST) return file;
   }
   return errno = EBUSY, -1;
 }
@@ -240,17 +196,14 @@ vcs_status_t vcs_draft_open(vcs_draft_t *draft, const char *path, vcs_error_t *e
   draft->path[0] = draft->temporary[0] = 0;
   if (!path || !*path) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no name for the file to write");
   if (strlen(path) >= sizeof draft->path) return errno = ENAMETOOLONG, fail_errno(error, "write", path);
-  struct stat old;
-  bool exists = stat(path, &old) == 0;
-  if (exists && S_ISDIR(old.st_mode)) return errno = EISDIR, fail_errno(error, "write", path);
-  char *target = exists ? realpath(path, NULL) : NULL;
+  const vcs_os_kind_t old = vcs_os_kind(path);
+  if (old == VCS_OS_DIRECTORY) return errno = EISDIR, fail_errno(error, "write", path);
+  char *target = old != VCS_OS_NOTHING ? vcs_os_real_path(path) : NULL;
   snprintf(draft->path, sizeof draft->path, "%s", target && strlen(target) < sizeof draft->path ? target : path);
   free(target);
-  bool in_place = exists && !S_ISREG(old.st_mode);
-  int file = in_place ? open(path, O_WRONLY | O_CLOEXEC) : open_temporary(draft);
+  const int file = old == VCS_OS_DEVICE ? vcs_os_open_device(path) : open_temporary(draft);
   if (file < 0) return fail_errno(error, "write", path);
-  /* Permissions are a courtesy: on a file system that has none the file is written all the same. */
-  if (exists && !in_place && fchmod(file, old.st_mode & 07777) != 0) errno = 0;
+  if (old == VCS_OS_FILE) vcs_os_copy_permissions(path, file);
   draft->stream = fdopen(file, "wb");
   if (!draft->stream) {
     close(file);
@@ -262,7 +215,7 @@ vcs_status_t vcs_draft_open(vcs_draft_t *draft, const char *path, vcs_error_t *e
 
 vcs_status_t vcs_draft_commit(vcs_draft_t *draft, vcs_error_t *error) {
   FILE *stream = draft->stream;
-  bool in_place = !draft->temporary[0];
+  const bool in_place = !draft->temporary[0];
   draft->stream = NULL;
   errno = 0;
   bool written = !ferror(stream) && fflush(stream) == 0;
@@ -271,23 +224,18 @@ vcs_status_t vcs_draft_commit(vcs_draft_t *draft, vcs_error_t *error) {
     fputc(0, stream);
     fflush(stream);
   }
-  if (written && !in_place) written = fsync(fileno(stream)) == 0;
-  if (written && !in_place) written = rename(draft->temporary, draft->path) == 0; /* before the lock ends */
   int reason = errno;
-  if (fclose(stream) != 0 && written && in_place) written = false, reason = errno;
+  if (written && !in_place) {
+    written = vcs_os_draft_publish(stream, draft->temporary, draft->path);
+    reason = errno;
+  } else if (fclose(stream) != 0 && written) {
+    written = false;
+    reason = errno;
+  }
   if (!written) {
     vcs_draft_abandon(draft);
     errno = reason ? reason : EIO;
     return fail_errno(error, "write", draft->path);
-  }
-  if (!in_place) { /* the new name itself should survive a power cut; not every file system can promise it */
-    char directory[VCS_PATH_SIZE];
-    directory_of(draft->path, directory, sizeof directory);
-    int file = open(directory, O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-      fsync(file);
-      close(file);
-    }
   }
   draft->temporary[0] = 0;
   return succeed(error);
@@ -314,42 +262,26 @@ vcs_status_t vcs_file_write_text(const char *path, const vcs_text_t *text, vcs_e
 }
 
 vcs_status_t vcs_file_lock(const char *path, int *lock, vcs_error_t *error) {
-  for (;;) {
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0) return fail_errno(error, "write", path);
-    char *target = realpath(path, NULL);
-    while (flock(file, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      const vcs_status_t status = fail_errno(error, "lock", path);
-      free(target);
-      close(file);
-      return status;
-    }
-    const bool current = has_name(file, target ? target : path);
-    free(target);
-    *lock = file;
-    if (current) return succeed(error);
-    close(file); /* while this process waited, the file was replaced */
-  }
+  *lock = vcs_os_lock(path);
+  return *lock < 0 ? fail_errno(error, "write", path) : succeed(error);
 }
 
-void vcs_file_unlock(int lock) { close(lock); }
+void vcs_file_unlock(int lock) { vcs_os_unlock(lock); }
 
 /* ---- Paths -------------------------------------------------------------------------------------------------- */
 
 bool vcs_path_is_file(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+  const vcs_os_kind_t kind = vcs_os_kind(path);
+  return kind == VCS_OS_FILE || kind == VCS_OS_DEVICE;
 }
 
-bool vcs_path_is_directory(const char *path) {
-  struct stat status;
-  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
+bool vcs_path_is_directory(const char *path) { return vcs_os_kind(path) == VCS_OS_DIRECTORY; }
+
+static bool is_separator(char c) { return c && strchr(VCS_OS_SEPARATORS, c); }
 
 const char *vcs_path_base(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
+  for (const char *slash; (slash = strpbrk(path, VCS_OS_SEPARATORS));) path = slash + 1;
+  return path;
 }
 
 bool vcs_path_ends(const char *path, const char *ending) {
@@ -364,39 +296,33 @@ void vcs_path_stem(const char *path, char *stem, size_t size) {
   if (dot && dot != stem) *dot = 0;
 }
 
+bool vcs_path_names_directory(const char *path) { return *path && is_separator(path[strlen(path) - 1]); }
+
 bool vcs_path_join(char *path, size_t size, const char *directory, const char *name) {
   size_t length = strlen(directory);
-  const char *between = length == 0 || directory[length - 1] == '/' ? "" : "/";
+  const char *between = length == 0 || is_separator(directory[length - 1]) ? "" : "/";
   int needed = snprintf(path, size, "%s%s%s", directory, between, name);
   return needed >= 0 && (size_t)needed < size;
-}
-
-bool vcs_path_executable(char *path, size_t size) {
-#if defined(__APPLE__)
-  uint32_t room = (uint32_t)size;
-  return _NSGetExecutablePath(path, &room) == 0;
-#else
-  ssize_t length = readlink("/proc/self/exe", path, size);
-  if (length < 0 || (size_t)length >= size) return false;
-  path[length] = 0;
-  return true;
-#endif
 }
 
 /* ---- ROM images: the places --------------------------------------------------------------------------------- */
 
 /* The ROM images of the ale_py that is installed under a prefix, in lib/python3.N/site-packages (pip), in dist-packages
- * there or in lib/python3 (Debian); of the last name in the alphabet where there are several. Else leaves `roms`. */
+ * there or in lib/python3 (Debian), or in Lib/site-packages (Windows); of the last name in the alphabet where there are
+ * several. Else leaves `roms`. */
 static bool prefix_roms(const char *prefix, char *roms, size_t size) {
   static const char *const packages[] = {"site-packages", "dist-packages"};
-  char library[VCS_PATH_SIZE], best[NAME_MAX + 1] = "";
+  char library[VCS_PATH_SIZE], best[NAME_SIZE] = "";
+  if (vcs_path_join(library, sizeof library, prefix, "Lib/site-packages/ale_py/roms") &&
+      vcs_path_is_directory(library) && strlen(library) < size)
+    return strcpy(roms, library), true;
   if (!vcs_path_join(library, sizeof library, prefix, "lib")) return false;
   DIR *entries = opendir(library);
   if (!entries) return false;
   for (struct dirent *entry; (entry = readdir(entries));) {
     if (strncmp(entry->d_name, "python3", 7) != 0 || strcmp(entry->d_name, best) <= 0) continue;
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-      char path[VCS_PATH_SIZE + NAME_MAX + 40];
+      char path[VCS_PATH_SIZE + NAME_SIZE + 40];
       snprintf(path, sizeof path, "%s/%s/%s/ale_py/roms", library, entry->d_name, packages[i]);
       if (strlen(path) >= size || !vcs_path_is_directory(path)) continue;
       snprintf(best, sizeof best, "%s", entry->d_name);
@@ -432,7 +358,7 @@ static bool versions_roms(const char *prefix, char *roms, size_t size) {
 static bool program_roms(const char *programs, char *roms, size_t size) {
   char python[VCS_PATH_SIZE];
   if (!vcs_path_join(python, sizeof python, programs, "python3") || !vcs_path_is_file(python)) return false;
-  char *target = realpath(python, NULL);
+  char *target = vcs_os_real_path(python);
   bool found = false;
   for (int i = 0; i < 2 && !found; i++) {
     char prefix[VCS_PATH_SIZE];
@@ -495,7 +421,7 @@ static bool rom_place(int number, const char *roms_dir, place_t *place) {
     case 4: {
       char program[VCS_PATH_SIZE], *slash;
       place->name = "the program's .venv"; /* beside it, or one or two directories up: it may be in build/bin */
-      if (!vcs_path_executable(program, sizeof program)) return true;
+      if (!vcs_os_executable(program, sizeof program)) return true;
       for (int up = 0; up < 3 && (slash = strrchr(program, '/')); up++) {
         *slash = 0;
         if (venv_roms(program, place->directory, sizeof place->directory)) return true;
@@ -545,9 +471,9 @@ static bool plain_name(const char *name, char *plain, size_t size) {
  * alphabetical order. */
 static bool find_in(const char *directory, const char *name, char *path, size_t size) {
   if (vcs_path_join(path, size, directory, name) && vcs_path_is_file(path)) return true;
-  char wanted[NAME_MAX + 1], found[NAME_MAX + 1] = "";
+  char wanted[NAME_SIZE], found[NAME_SIZE] = "";
   for (int i = 0; i < ROM_ENDINGS; i++) {
-    char file[NAME_MAX + 16];
+    char file[NAME_SIZE + 16];
     snprintf(file, sizeof file, "%s%s", name, rom_endings[i]);
     if (vcs_path_join(path, size, directory, file) && vcs_path_is_file(path)) return true;
   }
@@ -555,7 +481,7 @@ static bool find_in(const char *directory, const char *name, char *path, size_t 
   DIR *entries = wanted[0] ? opendir(directory) : NULL;
   if (!entries) return false;
   for (struct dirent *entry; (entry = readdir(entries));) {
-    char plain[NAME_MAX + 1];
+    char plain[NAME_SIZE];
     if (!plain_name(entry->d_name, plain, sizeof plain) || strcmp(plain, wanted) != 0) continue;
     if (found[0] && strcmp(entry->d_name, found) >= 0) continue;
     if (vcs_path_join(path, size, directory, entry->d_name) && vcs_path_is_file(path))
@@ -589,7 +515,7 @@ vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *
     strcpy(path, name_or_path);
     return succeed(error);
   }
-  if (strchr(name_or_path, '/') || strlen(name_or_path) > NAME_MAX)
+  if (strpbrk(name_or_path, VCS_OS_SEPARATORS) || strlen(name_or_path) >= NAME_SIZE)
     return vcs_error_fill(error, VCS_NOT_FOUND, "no such ROM image: %s", name_or_path);
   const vcs_status_t status = check_rom_directories(roms_dir, error);
   if (status) return status;

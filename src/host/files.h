@@ -15,7 +15,9 @@
 
 #include "diffvcs/diffvcs.h"
 
-#if defined(__GNUC__)
+#if defined(__MINGW_PRINTF_FORMAT)
+#define VCS_PRINTF(text, first) __attribute__((format(__MINGW_PRINTF_FORMAT, text, first)))
+#elif defined(__GNUC__)
 #define VCS_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define VCS_PRINTF(text, first)
@@ -75,10 +77,10 @@ void vcs_draft_abandon(vcs_draft_t *draft);
 bool vcs_path_is_file(const char *path);
 bool vcs_path_is_directory(const char *path);
 const char *vcs_path_base(const char *path);                   /* "a/b.bin" -> "b.bin" */
+bool vcs_path_names_directory(const char *path);               /* "a/" does by its last character */
 bool vcs_path_ends(const char *path, const char *ending);      /* "A.BIN" ends with ".bin": case is ignored */
 void vcs_path_stem(const char *path, char *stem, size_t size); /* "a/b.bin.gz" -> "b" */
 bool vcs_path_join(char *path, size_t size, const char *directory, const char *name); /* false: does not fit */
-bool vcs_path_executable(char *path, size_t size);                                    /* this program's own file */
 
 /* ---- ROM images --------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* game_rules.h: what a game means, as data.
+/* game_rules.h: score, reward, lives and ending of each game, as data.
  *
  * The machine knows no score: a game keeps it somewhere in its 128 bytes of RAM, in its own way. A rule program says
  * where, in one line a game:

@@ -1,8 +1,9 @@
 /* hash.h: fingerprints.
  *
- * MD5 names a cartridge (that is how every Atari database lists games), SHA-256 pins files that tests and papers
- * depend on, CRC-32 guards save files. vcs_hash64 is XXH64: several gigabytes a second, 64 bits, not cryptographic; it
- * compares machine states and frames. All of them give the same answer on every machine.
+ * MD5 identifies a cartridge (every Atari database lists games by it), SHA-256 identifies files that tests and papers
+ * depend on, CRC-32 compares screens and RAM with the records. vcs_hash64 is XXH64: several gigabytes a second, 64
+ * bits, not cryptographic; it compares machine states and frames, and detects damaged save files. All of them give the
+ * same result on every machine.
  */
 #ifndef VCS_HOST_HASH_H
 #define VCS_HOST_HASH_H

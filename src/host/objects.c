@@ -1,7 +1,7 @@
 /* objects.c: frames that list their objects (diffvcs/objects.h), and identity over frames.
  *
- * The core is compiled a second time here, with a call after each piece of a line that is drawn (core/objects.h). So
- * the ordinary machine pays nothing. */
+ * Most frames run on a TIA that sleeps (asleep_objects.c). For the rest the core is compiled once more here, with a
+ * TIA that draws and a call after each piece of a line that is drawn (core/objects.h). */
 #include "diffvcs/objects.h"
 
 #include <stdlib.h>
@@ -12,18 +12,21 @@
 static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
 #define VCS_LINE_DRAWN(m, video, first, to, same) line_drawn(m, video, first, to, same)
 #include "core/console.h"
+#include "host/asleep.h"
 #include "host/env.h"
 
+typedef struct {
+  vcs_video_t video; /* first: the core has a pointer to it */
+  vcs_recorder_t *recorder;
+} recorded_video_t;
+
 static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
-  vcs_recorder_t *r = (vcs_recorder_t *)(void *)video;
-  const int y = m->line - m->first_line;
-  if (m->vblank & 2) return;
-  if (same) {
-    vcs_record_same(r, y);
-    return;
-  }
-  int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
-  vcs_record_piece(m, r, y, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, blank - VCS_HBLANK_CLOCKS,
+  const vcs_pixels_t *line[VCS_OBJECTS];
+  if (same) return;
+  const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
+  vcs_record_piece(m, ((recorded_video_t *)(void *)video)->recorder, m->line - m->first_line, first - VCS_HBLANK_CLOCKS,
+                   to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS,
                    VCS_COMB_PIXELS);
 }
 
@@ -43,15 +46,26 @@ static void put_in_order(vcs_object_t *objects, int32_t count) {
   }
 }
 
+/* Runs a frame on a TIA that draws. */
+static void frame_beam(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
+  recorded_video_t video;
+  video.recorder = recorder;
+  vcs_video_start(&video.video, cart, frames);
+  vcs_console_start_frame(cart, m);
+  vcs_cpu_run(cart, m, &video.video, VCS_FRAME_INSTRUCTIONS);
+  vcs_console_finish_frame(cart, m, &video.video);
+  vcs_recorder_finish(recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
+}
+
 int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_object_t *objects, int32_t capacity) {
   vcs_recorder_t recorder;
   uint8_t aside[2 * VCS_FRAME_BYTES];
-  vcs_video_start(&recorder.video, cart, frames ? frames : aside);
+  if (!frames) frames = aside;
   vcs_recorder_start(&recorder, objects, capacity);
-  vcs_console_start_frame(cart, m);
-  vcs_cpu_run(cart, m, &recorder.video, VCS_FRAME_INSTRUCTIONS);
-  vcs_console_finish_frame(cart, m, &recorder.video);
-  vcs_recorder_finish(&recorder);
+  if (!vcs_asleep_objects(cart, m, frames, &recorder)) {
+    vcs_recorder_start(&recorder, objects, capacity);
+    frame_beam(cart, m, frames, &recorder);
+  }
   put_in_order(objects, recorder.count < capacity ? recorder.count : capacity);
   return recorder.count;
 }

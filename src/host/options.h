@@ -24,6 +24,11 @@ static inline vcs_status_t vcs_reserved_check(const uint64_t reserved[8], const 
   return vcs_reserved_words_check(reserved, 8, name, error);
 }
 
+/* The same for a struct some of whose reserved words have become options. */
+#define VCS_RESERVED_CHECK(options, name, error)                                                                      \
+  vcs_reserved_words_check((options)->reserved, (int)(sizeof(options)->reserved / sizeof *(options)->reserved), name, \
+                           error)
+
 /* The values that an option may have. */
 typedef struct {
   const char *name;

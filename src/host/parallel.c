@@ -1,16 +1,15 @@
 /* parallel.c: a counter that threads draw items from.
  *
  * One atomic counter is all the scheduling there is; items here are episodes, games or bit flips, thousands of times
- * longer than the addition. `done` counts what was finished, `stop` tells everyone to take nothing more.
+ * longer than the addition. `done` counts finished items; once `stop` is set, no thread takes another item.
  */
-#define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
 #include "host/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "host/os.h"
 #include "host/progress.h"
 
 typedef struct {
@@ -39,13 +38,8 @@ static void *run_worker(void *argument) {
   return NULL;
 }
 
-int vcs_cpu_count(void) {
-  long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online < 1 ? 1 : online > 4096 ? 4096 : (int)online;
-}
-
 int vcs_thread_count(int threads, size_t items) {
-  if (threads <= 0) threads = vcs_cpu_count();
+  if (threads <= 0) threads = vcs_os_processors();
   if ((size_t)threads > items) threads = items > 0 ? (int)items : 1;
   return threads;
 }

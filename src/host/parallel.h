@@ -2,8 +2,8 @@
  *
  * Threads take the next item when they are free, so uneven items balance. The calling thread is worker 0 and works
  * too: with one thread nothing is started, and if a thread cannot be started the remaining threads do its share, so
- * this cannot fail. It ends early, with the items under way finished, on Ctrl-C (vcs_interrupted) or when a job says
- * so.
+ * this cannot fail. It ends early, with the items under way finished, on Ctrl-C (vcs_interrupted) or when a job
+ * returns false.
  */
 #ifndef VCS_HOST_PARALLEL_H
 #define VCS_HOST_PARALLEL_H
@@ -14,7 +14,6 @@
 /* Does item 0..items-1 as worker 0..threads-1 (for per-thread scratch). Returns false to stop everyone. */
 typedef bool (*vcs_job_t)(void *context, size_t item, int worker);
 
-int vcs_cpu_count(void);                         /* online CPUs, at least 1 */
 int vcs_thread_count(int threads, size_t items); /* the workers vcs_parallel uses: 0 or less means all CPUs */
 
 /* How many items were done: `items`, unless stopped. */

@@ -1,9 +1,8 @@
 /* picture.c: four file formats.
  *
  * PNG is libpng's simplified writer, with our palette as its colour map. MP4 is the ffmpeg program: it reads raw
- * frames from a socket (not a pipe, so that its death is an error to send() and no SIGPIPE), does the enlarging, and
- * lives in a process group of its own, where the terminal's Ctrl-C does not reach it: the video is then complete up to
- * that moment. WAV is a header of 44 bytes.
+ * frames from its stdin and does the enlarging. The terminal's Ctrl-C does not reach it: the video is then complete up
+ * to that moment. WAV is a header of 44 bytes.
  *
  * GIF is written here (GIF89a, and Welch, "A Technique for High-Performance Data Compression", 1984). A frame is a
  * rectangle that covers what changed:
@@ -15,23 +14,14 @@
 #include "host/picture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <png.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "host/files.h"
+#include "host/os.h"
 #include "host/palette.h"
-
-extern char **environ;
 
 /* width x height pixels, each drawn wide * zoom by zoom: do they make a picture of reasonable size? */
 static vcs_status_t check_size(int width, int height, int wide, int zoom, vcs_error_t *error) {
@@ -369,39 +359,8 @@ struct vcs_mp4 {
   size_t pixels;
   bool empty;
   uint8_t *rgb;
-  pid_t child;
-  int frames;   /* socket to ffmpeg: raw frames */
-  int messages; /* pipe from ffmpeg: what it complains of */
+  vcs_os_child_t ffmpeg;
 };
-
-static bool open_pair(bool is_socket, int ends[2]) {
-  if (is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)) return ends[0] = ends[1] = -1, false;
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  return true;
-}
-
-static void close_end(int *end) {
-  if (*end >= 0) close(*end);
-  *end = -1;
-}
-
-/* Starts ffmpeg with `input` as its stdin; 0 or an errno. */
-static int start_ffmpeg(vcs_mp4_t *mp4, int input, int complaints, char *const *arguments) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, complaints, 2);
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  int problem = posix_spawnp(&mp4->child, "ffmpeg", &actions, &attributes, arguments, environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return problem;
-}
 
 vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int height, int pixel_width, int zoom, int rate,
                           vcs_error_t *error) {
@@ -418,8 +377,7 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
     return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path);
   }
   m->empty = true;
-  m->child = -1;
-  m->frames = m->messages = -1;
+  m->ffmpeg = vcs_os_no_child;
   status = vcs_draft_open(&m->draft, path, error);
   if (status == VCS_OK && !m->draft.temporary[0])
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "cannot write a video to %s: it is not a file", path);
@@ -438,16 +396,8 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
       "-pixel_format", "rgb24",        "-video_size", size,      "-framerate", pace, "-i",       "pipe:0",
       "-vf",           filter,         "-c:v",        "libx264", "-crf",       "18", "-pix_fmt", "yuv420p",
       "-movflags",     "+faststart",   "-f",          "mp4",     output,       NULL};
-  int to[2], from[2];
-  bool opened = open_pair(true, to);
-  opened = open_pair(false, from) && opened;
-  m->frames = to[1];
-  m->messages = from[0];
-  int problem = opened ? start_ffmpeg(m, to[0], from[1], arguments) : errno;
-  close_end(&to[0]);
-  close_end(&from[1]);
+  const int problem = vcs_os_child_start(&m->ffmpeg, arguments);
   if (problem) {
-    m->child = -1;
     vcs_mp4_abandon(m);
     if (problem == ENOENT)
       return vcs_error_fill(error, VCS_NOT_FOUND,
@@ -455,18 +405,13 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
                             "(apt, dnf or brew install ffmpeg), or write a .gif");
     return vcs_error_fill(error, VCS_BAD_FILE, "cannot start ffmpeg: %s", strerror(problem));
   }
-#if defined(SO_NOSIGPIPE)
-  setsockopt(m->frames, SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
-#endif
   *mp4 = m;
   return VCS_OK;
 }
 
 /* The first line of the messages that ffmpeg has printed so far; it may be empty. */
 static void read_complaint(vcs_mp4_t *mp4, char *line, size_t size) {
-  struct pollfd ready = {.fd = mp4->messages, .events = POLLIN};
-  ssize_t got = poll(&ready, 1, 200) > 0 ? read(mp4->messages, line, size - 1) : 0;
-  line[got > 0 ? got : 0] = 0;
+  vcs_os_child_message(&mp4->ffmpeg, line, size);
   line[strcspn(line, "\r\n")] = 0;
   if (!line[0]) snprintf(line, size, "it ended without a word");
 }
@@ -478,16 +423,7 @@ static vcs_status_t fail_ffmpeg(vcs_mp4_t *mp4, vcs_error_t *error) {
 }
 
 vcs_status_t vcs_mp4_frame_rgb(vcs_mp4_t *mp4, const uint8_t *rgb, vcs_error_t *error) {
-#if !defined(MSG_NOSIGNAL)
-  enum { MSG_NOSIGNAL = 0 };
-#endif
-  for (size_t left = 3 * mp4->pixels; left > 0;) {
-    ssize_t sent = send(mp4->frames, rgb, left, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return fail_ffmpeg(mp4, error);
-    rgb += sent;
-    left -= (size_t)sent;
-  }
+  if (!vcs_os_child_write(&mp4->ffmpeg, rgb, 3 * mp4->pixels)) return fail_ffmpeg(mp4, error);
   mp4->empty = false;
   return VCS_OK;
 }
@@ -497,35 +433,19 @@ vcs_status_t vcs_mp4_frame(vcs_mp4_t *mp4, const uint8_t *indices, vcs_format_t 
   return vcs_mp4_frame_rgb(mp4, mp4->rgb, error);
 }
 
-/* Waits for ffmpeg to end; whether it ended well. */
-static bool finish_ffmpeg(vcs_mp4_t *mp4) {
-  if (mp4->child < 0) return false;
-  int result = -1;
-  pid_t ended;
-  do {
-    ended = waitpid(mp4->child, &result, 0);
-  } while (ended < 0 && errno == EINTR);
-  mp4->child = -1;
-  return ended > 0 && WIFEXITED(result) && WEXITSTATUS(result) == 0;
-}
-
 vcs_status_t vcs_mp4_close(vcs_mp4_t *mp4, vcs_error_t *error) {
-  close_end(&mp4->frames); /* the end of the video */
   vcs_status_t status;
   if (mp4->empty)
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "no frame to write to %s", mp4->draft.path);
   else
-    status = finish_ffmpeg(mp4) ? vcs_draft_commit(&mp4->draft, error) : fail_ffmpeg(mp4, error);
+    status = vcs_os_child_finish(&mp4->ffmpeg) ? vcs_draft_commit(&mp4->draft, error) : fail_ffmpeg(mp4, error);
   vcs_mp4_abandon(mp4); /* a committed draft has nothing left to abandon */
   return status;
 }
 
 void vcs_mp4_abandon(vcs_mp4_t *mp4) {
   if (!mp4) return;
-  close_end(&mp4->frames);
-  close_end(&mp4->messages);
-  if (mp4->child > 0) kill(mp4->child, SIGKILL);
-  finish_ffmpeg(mp4);
+  vcs_os_child_end(&mp4->ffmpeg);
   vcs_draft_abandon(&mp4->draft);
   free(mp4->rgb);
   free(mp4);

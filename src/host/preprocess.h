@@ -2,8 +2,8 @@
  *
  *   two frames of indices -> gray or RGB, the brighter of both at each pixel -> resized -> uint8
  *
- * Resizing is OpenCV's INTER_AREA, to the bit: its picture of a float sum that is rounded to the nearest even depends
- * on the order of the additions, so that order is part of the definition here. docs/batch.md tells how.
+ * Resizing is OpenCV's INTER_AREA, to the bit. A float sum that is rounded to the nearest even number depends on the
+ * order of the additions, so OpenCV's order is part of the definition (docs/batch.md).
  */
 #ifndef VCS_HOST_PREPROCESS_H
 #define VCS_HOST_PREPROCESS_H

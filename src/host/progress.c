@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/os.h"
+
 /* ---- The bar ------------------------------------------------------------------------------------------------ */
 
 static int64_t nanoseconds(void) {
@@ -113,7 +115,6 @@ void vcs_progress_finish(vcs_progress_t *progress) {
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t interrupts;
-static struct sigaction former_int, former_term;
 static volatile sig_atomic_t catching;
 
 static void on_signal(int signal_number) {
@@ -122,10 +123,7 @@ static void on_signal(int signal_number) {
 
 void vcs_interrupt_catch(void) {
   if (catching) return;
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &former_int);
-  sigaction(SIGTERM, &action, &former_term);
+  vcs_os_catch_signals(on_signal);
   catching = 1;
 }
 
@@ -135,7 +133,6 @@ void vcs_interrupt_clear(void) { interrupts = 0; }
 
 void vcs_interrupt_release(void) {
   if (!catching) return;
-  sigaction(SIGINT, &former_int, NULL);
-  sigaction(SIGTERM, &former_term, NULL);
+  vcs_os_release_signals();
   catching = 0;
 }

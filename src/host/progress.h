@@ -1,10 +1,10 @@
 /* progress.h: a progress bar and Ctrl-C.
  *
- * The bar goes to stderr, and only to a terminal (or when forced), at most ten times a second; elsewhere one line
- * tells at the end what was done, or nothing does. Any thread may add to it.
+ * The bar is drawn on stderr, only if that is a terminal (or when forced), at most ten times a second; otherwise one
+ * line at the end states what was done, or nothing is printed. Any thread may add to it.
  *
- * vcs_interrupt_catch makes Ctrl-C (and SIGTERM) a flag that long loops look at: finish the item, save, say so. The
- * second Ctrl-C ends the process at once. A signal handler has nowhere else to write, so the flag is a global.
+ * vcs_interrupt_catch makes Ctrl-C (and SIGTERM) a flag that long loops test: they finish the item, save, and report.
+ * The second Ctrl-C ends the process at once. A signal handler has nowhere else to write, so the flag is a global.
  */
 #ifndef VCS_HOST_PROGRESS_H
 #define VCS_HOST_PROGRESS_H

@@ -1,4 +1,4 @@
-/* oracle_6502.h: a second 6502, slow and plain, to hold the first one against.
+/* oracle_6502.h: a second 6502, slow and plain, which tests compare the first one with.
  *
  * It shares no code and no table with src/core. The opcode matrix is spelled as text, sixteen rows of sixteen
  * instructions as a programmer writes them; base cycles follow from rules by addressing mode and kind of access, with

@@ -303,15 +303,15 @@ static inline void oracle_mark_player(unsigned nusiz, int pos, char line[160]) {
  * for every 4 clocks that HMOVE comes late, and beyond twelve cycles the unextended blank moves the object right. Late
  * in the line the pulses come before the next blank does, and add up to 15 to the left. */
 static inline int oracle_motion(int cycle, int hm) {
-  int asked = hm < 8 ? -hm : 16 - hm;
+  int motion = hm < 8 ? -hm : 16 - hm;
   if (cycle == 75) cycle = 0;
   if (cycle <= 20) {
     int least = (3 * cycle + 1) / 4 - 9;
-    return asked < least ? least : asked;
+    return motion < least ? least : motion;
   }
   if (cycle < 55) return 0;
-  asked += 6 - (3 * (cycle - 55) + 2) / 4;
-  return asked > 0 ? 0 : asked;
+  motion += 6 - (3 * (cycle - 55) + 2) / 4;
+  return motion > 0 ? 0 : motion;
 }
 
 /* Cycles between HMOVE and a strobe, and the clock of the strobe in its line, where the reference knows the result:

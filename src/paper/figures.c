@@ -53,7 +53,7 @@ vcs_status_t vcs_paper_gate(vcs_section_t *section, vcs_error_t *error) {
 
 /* ---- Alpha ----------------------------------------------------------------------------------------------------- */
 
-enum { CANNON = 0x1C, CANNON_LEFT = 45, CANNON_RIGHT = 95, CANNON_TOP = 178, CANNON_ROWS = 24, SETTLE = 4 };
+enum { CANNON = 0x1C, CANNON_LEFT = 45, CANNON_RIGHT = 95, CANNON_TOP = 178, CANNON_ROWS = 24, MOVED_FRAMES = 4 };
 
 /* The luminance of the picture some frames after the cannon was moved to a position. */
 static bool picture_with(const vcs_paper_game_t *game, int position, float *light) {
@@ -64,7 +64,7 @@ static bool picture_with(const vcs_paper_game_t *game, int position, float *ligh
   if (m && frames) {
     memcpy(m, game->start, vcs_state_size(cart));
     for (int f = 0; f < 400; f++) vcs_frame(cart, m, NULL);
-    for (int f = 0; f < SETTLE; f++) {
+    for (int f = 0; f < MOVED_FRAMES; f++) {
       m->ram[CANNON] = (uint8_t)position;
       vcs_frame(cart, m, frames);
     }

@@ -16,6 +16,7 @@
 #include "diffvcs/grad.h"
 #include "host/arena.h"
 #include "host/hash.h"
+#include "host/os.h"
 #include "host/parallel.h"
 
 static const char command[] = "diffvcs paper";
@@ -320,25 +321,24 @@ static uint64_t add_file(uint64_t key, const char *path) {
   return key;
 }
 
-/* Every file of a directory, in the order of their names. */
+/* Every file of a directory: a sum, for readdir has no order. */
 static uint64_t add_directory(uint64_t key, const char *directory) {
-  struct dirent **entries = NULL;
-  int count = scandir(directory, &entries, NULL, alphasort);
-  for (int i = 0; i < count; i++) {
+  uint64_t sum = key;
+  DIR *entries = opendir(directory);
+  for (struct dirent *entry; entries && (entry = readdir(entries));) {
     char path[VCS_PATH_SIZE];
-    if (vcs_path_join(path, sizeof path, directory, entries[i]->d_name) && vcs_path_is_file(path))
-      key = add_file(key, path);
-    free(entries[i]);
+    if (vcs_path_join(path, sizeof path, directory, entry->d_name) && vcs_path_is_file(path))
+      sum += add_file(vcs_hash64(entry->d_name, strlen(entry->d_name), key), path);
   }
-  free(entries);
-  return key;
+  if (entries) closedir(entries);
+  return sum;
 }
 
 /* What all sections depend on: this program, the images, the records. */
 static uint64_t key_of_inputs(const vcs_paper_t *paper) {
   char path[VCS_PATH_SIZE];
   uint64_t key = paper->quick;
-  if (vcs_path_executable(path, sizeof path)) key = add_file(key, path);
+  if (vcs_os_executable(path, sizeof path)) key = add_file(key, path);
   for (int i = 0; i < VCS_PAPER_GAMES; i++) {
     if (vcs_rom_find(vcs_paper_games[i], paper->choice.roms, path, sizeof path, NULL) == VCS_OK)
       key = add_file(key, path);
@@ -563,14 +563,11 @@ static const char *find_records(char path[VCS_PATH_SIZE]) {
   const char *named = getenv("DIFFVCS_RECORDS"), *here = "tests/golden";
   char program[VCS_PATH_SIZE];
   if (named && *named) return named;
-  if (access(here, R_OK) == 0) return here;
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (length <= 0) return here;
-  program[length] = '\0';
+  if (vcs_path_is_directory(here) || !vcs_os_executable(program, sizeof program)) return here;
   char *slash = strrchr(program, '/');
   if (slash) *slash = '\0';
   for (int i = 0; i < 3; i++) {
-    if (vcs_path_join(path, VCS_PATH_SIZE, program, from_program[i]) && access(path, R_OK) == 0) return path;
+    if (vcs_path_join(path, VCS_PATH_SIZE, program, from_program[i]) && vcs_path_is_directory(path)) return path;
   }
   return here;
 }

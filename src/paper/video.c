@@ -7,7 +7,7 @@
  *
  * All of them get the same input: a player who moves and fires at random, and whose game lasts for all of the sixty
  * seconds (an environment checks it). Without input the game is over after 34 seconds, and its attract mode follows.
- * Labels above the panels say which is which, and whether the picture is HARD's.
+ * Labels above the panels name the mode and state whether the picture equals HARD's.
  */
 #include <stdlib.h>
 #include <string.h>

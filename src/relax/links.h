@@ -11,6 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* tests/quad.h defines this to round the numbers of the map in quadruple precision. */
+#ifndef VCS_REAL_VALUE
+#define VCS_REAL_VALUE(x) (x)
+#endif
+
 typedef struct {
   double value;
   int32_t variable; /* 0: a constant, or links are not recorded */
@@ -35,12 +40,12 @@ void vcs_links_add(vcs_links_t *links, vcs_real_t source, double slope);
 
 /* A new number. `links` may be NULL. Links to its inputs follow. */
 static inline vcs_real_t vcs_real_new(vcs_links_t *links, double value) {
-  vcs_real_t real = {value, links ? ++links->variables : 0};
+  vcs_real_t real = {VCS_REAL_VALUE(value), links ? ++links->variables : 0};
   return real;
 }
 
 static inline vcs_real_t vcs_real_constant(double value) {
-  vcs_real_t real = {value, 0};
+  vcs_real_t real = {VCS_REAL_VALUE(value), 0};
   return real;
 }
 

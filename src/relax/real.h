@@ -131,7 +131,7 @@ bool vcs_beam_start(vcs_reals_t *reals);
 void vcs_beam_free(vcs_reals_t *reals);
 /* Goes to where relax->m is; the look is made from the registers. */
 void vcs_beam_load(vcs_relax_t *relax, vcs_links_t *links);
-void vcs_beam_forget_pictures(vcs_reals_t *reals); /* both dark */
+void vcs_beam_forget_pictures(vcs_reals_t *reals); /* both black */
 
 /* relax->m has just begun a frame; and it stops here, and has drawn these two buffers. */
 void vcs_beam_begin_frame(vcs_relax_t *relax);

@@ -72,27 +72,25 @@ static double weight_of(const vcs_soften_t *soften, int32_t k, double past) {
   return soften->single ? expf((float)exponent) : exp(exponent);
 }
 
+/* In double the mean is the nearest cell and a small remainder: this sum keeps the digits of the fraction. In float it
+ * is the paper's quotient of two sums. */
 static vcs_real_t soften(const vcs_doing_t *doing, const place_t *place, vcs_real_t address, double past) {
   const vcs_soften_t *s = &doing->relax->soften;
   const vcs_reach_t reach = vcs_soften_reach(s, place->size, place->index);
-  double sum = 0, total = 0, pull = 0;
+  const double nearest = place->cells[place->index].value;
+  double total = 0, beyond = 0, pull = 0;
   float narrow_sum = 0, narrow_total = 0;
   for (int32_t k = -reach.before; k <= reach.after; k++) {
     double weight = weight_of(s, k, past),
            cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)].value;
-    sum += weight * cell;
+    beyond += weight * (cell - nearest);
     total += weight;
     narrow_sum += (float)weight * (float)cell;
     narrow_total += (float)weight;
   }
-  vcs_real_t value = vcs_real_new(doing->links, s->single ? narrow_sum / narrow_total : sum / total);
+  beyond /= total;
+  vcs_real_t value = vcs_real_new(doing->links, s->single ? narrow_sum / narrow_total : nearest + beyond);
   if (!doing->links) return value;
-  const double nearest = place->cells[place->index].value;
-  double beyond = 0; /* v less the nearest cell, as a sum: the difference of the two would be rounded */
-  for (int32_t k = -reach.before; k <= reach.after; k++) {
-    double cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)].value;
-    beyond += (cell - nearest) * weight_of(s, k, past) / total;
-  }
   for (int32_t k = -reach.before; k <= reach.after; k++) {
     vcs_real_t cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)];
     double share = weight_of(s, k, past) / total;

@@ -15,8 +15,8 @@
  * So the slope of a pixel in any number is the difference of two of its values, and at an integer position or time,
  * where two stretches meet, the mean of their slopes.
  *
- * Drawing is put off to the next write that shows. A look is kept as long as the window of the look after it, from a
- * cycle sooner to a cycle later, is not drawn.
+ * Drawing is postponed to the next visible write. The registers before a write (a look) are kept until the window of
+ * the following look, from one cycle before its time to one cycle after, has been drawn.
  *
  * Constants: pixels under the comb of HMOVE, and what the reference paints ahead of the beam where a frame stops.
  */

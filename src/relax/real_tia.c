@@ -67,14 +67,14 @@ static vcs_real_t input_pin(const vcs_doing_t *doing, int input) {
   return input < 4 ? pot_input(doing, input) : doing->reals->reg[VCS_SLOT_FIRE + port];
 }
 
-/* A collision latch. An opcode that acts draws up to now; for the others the integer machine (a copy) has, and a latch
- * that was not set before is a constant. */
+/* A collision latch. An opcode that acts draws up to now; for the other opcodes the integer machine (a copy) has, and a
+ * latch that was not set before is a constant. */
 static vcs_real_t latch_of(const vcs_doing_t *doing, int latch) {
   const bool is_new = doing->relax->m->collisions & ~doing->latches & 1u << latch;
   return !doing->acts && is_new ? vcs_real_constant(1) : doing->reals->reg[VCS_SLOT_COLLISIONS + latch];
 }
 
-/* Two lines are driven; the others keep what was on the bus. */
+/* Two lines are driven; the other lines keep what was on the bus. */
 vcs_real_t vcs_real_tia_read(vcs_doing_t *doing, uint16_t addr) {
   const vcs_real_t none = vcs_real_constant(0);
   const vcs_real_t undriven = vcs_real_interpolated(doing->links, doing->bus, 255, low_six_of, NULL);

@@ -20,18 +20,21 @@
 #include "host/games.h"
 #include "host/parallel.h"
 #include "study/annotate_play.h"
-#include "study/annotate_scene.h"
+#include "study/annotate_compare.h"
 #include "study/internal.h"
 
 enum {
   BYTES = VCS_RAM_SIZE,
   PROBES = 12,
-  QUIET = 4,  /* probes without any effect after which the others are left out */
+  QUIET = 4,  /* probes without any effect after which the remaining ones are left out */
   FRAMES = 4, /* games draw some objects only in every second to fourth frame */
   LATER = 8,  /* frames after which positions are compared for velocities */
   DEPTHS_MAX = 16,
   SEEDS_MAX = 64,
-  FRESH = 40, /* moments in which candidates for positions are tried */
+  FRESH = 80, /* moments in which candidates for positions are tried */
+  MORE = 24,  /* further moments for a byte whose object is seldom there */
+  ENOUGH = 8, /* states that decide about a position */
+  COMMON = 3, /* pixels that displacements may have in common */
 };
 
 static const char *const role_names[VCS_ROLES] = {"x",      "y",       "size",  "graphics",  "colour",
@@ -48,9 +51,10 @@ typedef struct {
   uint8_t t;             /* the frame */
   uint8_t kind;          /* of the object */
   uint8_t grows;         /* the displacement grows from frame to frame */
+  uint8_t cut;           /* only one end of the object moved: it may lie behind an edge, or be longer or shorter */
   uint8_t from;          /* the value to which displacements refer, ... */
   int16_t at;            /* ... and the object's place with it */
-  int16_t object;        /* in the scene of that frame without the change; -1: it only comes with other values */
+  int16_t object;        /* in the picture of that frame without the change; -1: it only comes with other values */
   int16_t moved[PROBES]; /* displacement, 0: no vote */
 } axis_t;
 
@@ -63,26 +67,33 @@ typedef struct {
   uint8_t reshaped, recoloured, reflected, resized, big, background; /* probes that do that and nothing else */
   int16_t object;                                                    /* that these change */
   uint8_t kind, t;
-  uint8_t digits;        /* its two nibbles change two places beside each other */
-  uint8_t overwritten;   /* probes after which the byte is as without the change, a frame later */
-  uint8_t others;        /* probes that change other bytes of RAM */
-  uint8_t score, lives;  /* the rules read it */
-  uint8_t pushed;        /* it was on the stack */
-  uint8_t drives[BYTES]; /* positions that it changes more and more: number of probes */
+  uint8_t digits;               /* its two nibbles change two places beside each other */
+  uint8_t overwritten;          /* probes after which the byte is as without the change, a frame later */
+  uint8_t others;               /* probes that change other bytes of RAM */
+  uint8_t score, reward, lives; /* the rules read it */
+  uint8_t pushed;               /* it was on the stack */
+  uint8_t drives[BYTES];        /* positions that it changes more and more: number of probes */
 } evidence_t;
 
 typedef struct {
   const vcs_moment_t *moment;
   evidence_t byte[BYTES];
   uint8_t controls[BYTES]; /* VCS_HELD_... that change the byte within four frames */
-  vcs_scene_t scene[FRAMES + 1];
 } state_t;
+
+/* One byte in one more state. */
+typedef struct {
+  const vcs_moment_t *moment;
+  evidence_t evidence;
+} extra_t;
 
 typedef struct {
   const vcs_cart_t *cart;
   vcs_plays_t plays;
   int32_t count;
   state_t *states; /* the moments of the plays */
+  extra_t *extras; /* MORE for each byte, the first extra_count[byte] of them used */
+  int32_t extra_count[BYTES];
   vcs_steps_t *steps;
   bool failed;
 } work_t;
@@ -103,13 +114,13 @@ typedef struct {
   uint8_t base_frames[FRAMES][VCS_FRAME_BYTES], frames[2 * VCS_FRAME_BYTES];
   uint8_t base_ram[LATER + 1][BYTES];
   vcs_object_t objects[VCS_OBJECTS_MAX];
-  vcs_scene_t base[FRAMES], scene;
-  vcs_scene_diff_t diff[PROBES][FRAMES];
+  vcs_shown_t base[FRAMES], shown;
+  vcs_shown_diff_t diff[PROBES][FRAMES];
 } bench_t;
 
-static void run_frame(const vcs_cart_t *cart, bench_t *b, vcs_scene_t *scene) {
+static void run_frame(const vcs_cart_t *cart, bench_t *b, vcs_shown_t *shown) {
   const int32_t count = vcs_frame_objects(cart, &b->m, b->frames, b->objects, VCS_OBJECTS_MAX);
-  vcs_scene_take(b->objects, count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX, scene);
+  vcs_shown_take(b->objects, count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX, shown);
 }
 
 static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b) {
@@ -130,25 +141,57 @@ static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b)
 
 /* Whether a change moved objects along one axis only. Other objects may be gone: a program that draws many objects with
  * few sprites leaves some out when one comes into the way. */
-static bool is_along(const vcs_scene_diff_t *d, int vertical) {
+static bool is_along(const vcs_shown_diff_t *d, int vertical) {
   const int along = vertical ? d->moved_y : d->moved_x, across = vertical ? d->moved_x : d->moved_y;
   return along > 0 && across == 0 && d->moved_both == 0 && d->reshaped <= along && d->came <= 1 + along;
 }
 
 /* The same, and nothing else to speak of. */
-static bool is_pure(const vcs_scene_diff_t *d, int vertical) {
+static bool is_pure(const vcs_shown_diff_t *d, int vertical) {
   const int along = vertical ? d->moved_y : d->moved_x;
   return is_along(d, vertical) && d->came + d->went <= 1 + along;
 }
 
 /* Whether something happened to objects that were there, other than that a part of them went behind an edge, that two
  * of them came together and are one object now, or that a line more or less was drawn above them. */
-static bool is_telling(const vcs_scene_diff_t *d) {
+static bool is_telling(const vcs_shown_diff_t *d) {
   if (d->shifted) return false;
   return d->moved_x + d->moved_y + d->moved_both + d->reshaped + d->recoloured > 0 || d->went > d->cut;
 }
 
-static int moved_by(const vcs_scene_diff_t *d, int vertical) { return vertical ? d->dy : d->dx; }
+static int moved_by(const vcs_shown_diff_t *d, int vertical) { return vertical ? d->dy : d->dx; }
+
+/* How far probe p has moved objects along an axis only, in frame t; false: it has not. Probe PROBES is the run without
+ * a change. */
+static bool find_move(const bench_t *b, int vertical, int p, int t, int *moved) {
+  *moved = p < PROBES ? moved_by(&b->diff[p][t], vertical) : 0;
+  return p == PROBES || is_along(&b->diff[p][t], vertical);
+}
+
+/* Whether the probes' displacements differ from each other more and more after frame `at`, as those of a velocity do.
+ * What happens to all of them, such as a fall that begins, is no difference. */
+static bool is_growing(const bench_t *b, int vertical, int at) {
+  int along = 0, grows = 0, stays = 0;
+  for (int p = 0; p < PROBES; p++) along += is_along(&b->diff[p][at], vertical);
+  const int probes = along < 3 ? PROBES + 1 : PROBES;
+  for (int p = 0; p < probes; p++) {
+    for (int q = p + 1; q < probes; q++) {
+      int was_p, was_q, is_p, is_q;
+      if (!find_move(b, vertical, p, at, &was_p) || !find_move(b, vertical, q, at, &was_q)) continue;
+      for (int t = FRAMES - 1; t > at; t--) {
+        if (!find_move(b, vertical, p, t, &is_p) || !find_move(b, vertical, q, t, &is_q)) continue;
+        const int was = was_p - was_q, is = is_p - is_q;
+        if ((was > 0) == (is > 0) && abs(is) > abs(was)) {
+          grows++;
+        } else {
+          stays++;
+        }
+        break;
+      }
+    }
+  }
+  return grows > stays;
+}
 
 /* Finds the first frame at which several probes agree on an axis. */
 static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
@@ -163,24 +206,11 @@ static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *ax
   }
   axis->object = -1;
   if (at < 0) return;
-  int grows = 0, stays = 0;
   for (int p = 0; p < PROBES; p++) {
-    const vcs_scene_diff_t *d = &b->diff[p][at];
+    const vcs_shown_diff_t *d = &b->diff[p][at];
     if (!is_along(d, vertical)) continue;
-    const int now = vertical ? d->dy : d->dx;
-    axis->moved[p] = (int16_t)now;
+    axis->moved[p] = (int16_t)moved_by(d, vertical);
     if (axis->object < 0) axis->object = d->moved;
-    for (int t = FRAMES - 1; t > at; t--) {
-      const vcs_scene_diff_t *later = &b->diff[p][t];
-      const int then = vertical ? later->dy : later->dx;
-      if (!is_along(later, vertical)) continue;
-      if ((now > 0) == (then > 0) && abs(then) > abs(now)) {
-        grows++;
-      } else {
-        stays++;
-      }
-      break;
-    }
   }
   int least = INT16_MAX, most = INT16_MIN;
   for (int p = 0; p < PROBES; p++) {
@@ -195,53 +225,128 @@ static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *ax
   axis->votes = (uint8_t)best;
   axis->t = (uint8_t)at;
   axis->kind = o->kind;
-  axis->grows = grows > stays;
+  axis->grows = is_growing(b, vertical, at);
   axis->from = value;
   axis->at = vertical ? o->y : o->x;
 }
 
-/* An object that is not there comes when a byte has other values: where it comes tells which axis, compared with the
- * first probe that makes it come. */
+static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 3, -3, 8, -8};
+enum { SLOPES = sizeof slopes / sizeof *slopes };
+
+/* Whether a displacement is what a slope makes of a step; positions wrap around at the width of the line. */
+static bool is_slope(float slope, int step, int moved) {
+  const float expected = slope * (float)step, off = fabsf(expected - (float)moved);
+  return off <= 1 || fabsf(off - VCS_WIDTH) <= 1;
+}
+
+/* An end of an object that a change made longer or shorter, by its number: the upper and the lower end of the first
+ * object, then those of the second. NULL: there is none, or the change moved objects, too. *moved: by how many rows. */
+enum { ENDS = 2 * VCS_SHOWN_ENDS };
+static const vcs_shown_end_t *find_end(const vcs_shown_diff_t *d, int number, int *moved) {
+  if (number / 2 >= d->ended || d->moved_x + d->moved_y + d->moved_both || d->came + d->went > 1) return NULL;
+  const vcs_shown_end_t *end = &d->end[number / 2];
+  *moved = number & 1 ? end->lower : end->upper;
+  return *moved ? end : NULL;
+}
+
+/* A program may draw from the row that a byte says up to a row that depends on something else, or an edge may cover the
+ * lower part of an object: then the one end tells which slope the byte has. */
+static void judge_ends(const bench_t *b, uint8_t value, axis_t *axis) {
+  for (int i = 0; i < 2 * FRAMES * SLOPES; i++) {
+    const int t = i / 2 % FRAMES;
+    const float slope = slopes[i / 2 / FRAMES];
+    int fits = 0, all = 0, both = 0, far = 0, object = -1;
+    int16_t moves[PROBES] = {0};
+    for (int p = 0; p < PROBES; p++) {
+      const int step = signed_step(value, probe_value(value, p));
+      bool ends = false;
+      for (int number = i & 1; number < ENDS; number += 2) {
+        int moved;
+        const vcs_shown_end_t *end = find_end(&b->diff[p][t], number, &moved);
+        if (!end || abs(step) > 16) continue;
+        ends = true;
+        if (!is_slope(slope, step, moved) || moves[p]) continue;
+        moves[p] = (int16_t)moved;
+        fits++;
+        far += abs(moved) >= 4;
+        both += end->upper && end->lower;
+        object = end->object;
+      }
+      all += ends;
+    }
+    if (fits < 4 || far < 2 || fits <= axis->votes || 3 * fits < 2 * all) continue;
+    *axis = (axis_t){.votes = (uint8_t)fits,
+                     .t = (uint8_t)t,
+                     .kind = b->base[t].sprite[object].kind,
+                     .cut = 2 * both < fits,
+                     .from = value,
+                     .at = b->base[t].sprite[object].y,
+                     .object = (int16_t)object};
+    memcpy(axis->moved, moves, sizeof moves);
+  }
+}
+
+/* Whether a probe did nothing but make one object come. */
+static bool is_arrival(const vcs_shown_diff_t *d) {
+  return d->came == 1 && d->went == 0 && d->moved_x + d->moved_y + d->moved_both == 0;
+}
+
+/* How many arrivals lie along an axis from the one of probe `first`; *fits: how many of these have the commonest slope.
+ */
+static int count_arrivals(const bench_t *b, int vertical, int t, int first, uint8_t value, int *fits, axis_t *axis) {
+  const vcs_shown_diff_t *reference = &b->diff[first][t];
+  int votes = 0, across = 0, slope_fits[SLOPES] = {0};
+  *fits = 0;
+  *axis = (axis_t){.t = (uint8_t)t,
+                   .kind = reference->new_kind,
+                   .from = probe_value(value, first),
+                   .at = vertical ? reference->new_y : reference->new_x,
+                   .object = -1};
+  for (int p = 0; p < PROBES; p++) {
+    const vcs_shown_diff_t *d = &b->diff[p][t];
+    const int dx = d->new_x - reference->new_x, dy = d->new_y - reference->new_y;
+    if (p == first || !is_arrival(d) || d->new_kind != reference->new_kind) continue;
+    axis->moved[p] = (int16_t)(vertical ? dy : dx);
+    votes += axis->moved[p] && !(vertical ? dx : dy);
+    across += (vertical ? dx : dy) != 0;
+    for (int k = 0; k < SLOPES; k++) {
+      slope_fits[k] += is_slope(slopes[k], signed_step(axis->from, probe_value(value, p)), axis->moved[p]);
+      if (slope_fits[k] > *fits) *fits = slope_fits[k];
+    }
+  }
+  axis->votes = (uint8_t)votes;
+  return votes <= 3 * across ? 0 : votes;
+}
+
+/* An object that is absent appears when the byte has other values. Where it appears shows the axis, relative to the
+ * reference place that explains most of the appearances. */
 static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
   for (int t = 0; t < FRAMES; t++) {
-    int first = -1, votes = 0, across = 0;
-    int16_t moved[PROBES] = {0};
-    for (int p = 0; p < PROBES; p++) {
-      const vcs_scene_diff_t *d = &b->diff[p][t];
-      if (d->came != 1 || d->went || d->moved_x + d->moved_y + d->moved_both > 0) continue;
-      if (first < 0) {
-        first = p;
+    int most = -1;
+    axis_t best = {0};
+    for (int first = 0; first < PROBES; first++) {
+      int fits;
+      axis_t seen;
+      if (!is_arrival(&b->diff[first][t]) || count_arrivals(b, vertical, t, first, value, &fits, &seen) < 3 ||
+          fits <= most)
         continue;
-      }
-      const vcs_scene_diff_t *reference = &b->diff[first][t];
-      const int dx = d->new_x - reference->new_x, dy = d->new_y - reference->new_y;
-      if (d->new_kind != reference->new_kind) continue;
-      moved[p] = (int16_t)(vertical ? dy : dx);
-      votes += moved[p] && !(vertical ? dx : dy);
-      across += (vertical ? dx : dy) != 0;
+      most = fits;
+      best = seen;
     }
-    if (votes < 3 || votes <= 3 * across || votes <= axis->votes) continue;
-    const vcs_scene_diff_t *reference = &b->diff[first][t];
-    *axis = (axis_t){.votes = (uint8_t)votes,
-                     .t = (uint8_t)t,
-                     .kind = reference->new_kind,
-                     .from = probe_value(value, first),
-                     .at = vertical ? reference->new_y : reference->new_x,
-                     .object = -1};
-    memcpy(axis->moved, moved, sizeof moved);
+    if (best.votes > axis->votes) *axis = best;
   }
 }
 
 /* Whether the flips of the low nibble and those of the high nibble change two places beside each other, of the same
  * height, and nothing else: two digits. */
 static bool shows_digits(const bench_t *b, int t) {
-  vcs_scene_diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
+  vcs_shown_diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
                               {.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1}};
   int seen[2] = {0, 0};
   for (int p = 0; p < 8; p++) {
-    const vcs_scene_diff_t *d = &b->diff[p][t];
+    const vcs_shown_diff_t *d = &b->diff[p][t];
     const int high = probe_value(0, p) >= 16;
-    vcs_scene_diff_t *h = &half[high];
+    vcs_shown_diff_t *h = &half[high];
     if (!d->pixels) continue;
     seen[high]++;
     if (d->left < h->left) h->left = d->left;
@@ -274,14 +379,15 @@ static void judge_byte(const bench_t *b, int height, uint8_t value, evidence_t *
     judge_axis(b, vertical, value, &e->axis[vertical]);
     judge_arrivals(b, vertical, value, &e->axis[vertical]);
   }
+  if (e->axis[1].votes < 3) judge_ends(b, value, &e->axis[1]);
   for (int t = 0; t < FRAMES && !e->digits; t++) e->digits = shows_digits(b, t);
   for (int p = 0; p < PROBES; p++) {
     for (int t = 0; t < FRAMES; t++) { /* the first frame that shows anything */
-      const vcs_scene_diff_t *d = &b->diff[p][t];
+      const vcs_shown_diff_t *d = &b->diff[p][t];
       if (!d->pixels) continue;
       const int moved = d->moved_x + d->moved_y + d->moved_both;
       if (d->pixels > VCS_WIDTH * height / 4) e->big++;
-      if (!moved && !d->came && !d->went && !d->field && !d->reshaped && !d->recoloured) e->background++;
+      if (!moved && !d->came && !d->went && !d->field && !d->reshaped && !d->recoloured && !d->cut) e->background++;
       if (!moved && d->recoloured && !d->reshaped && !d->came && !d->went) e->recoloured++;
       if (d->reflected) e->reflected++;
       if (d->resized) e->resized++;
@@ -296,9 +402,8 @@ static void judge_byte(const bench_t *b, int height, uint8_t value, evidence_t *
   }
 }
 
-static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
+static void probe_byte(const work_t *w, const vcs_moment_t *moment, int byte, evidence_t *e, bench_t *b) {
   const vcs_cart_t *cart = w->cart;
-  evidence_t *e = &s->byte[byte];
   const uint8_t value = b->base_ram[0][byte];
   const size_t size = vcs_state_size(cart), offset = offsetof(vcs_t, ram) + (size_t)byte;
   memset(b->diff, 0, sizeof b->diff);
@@ -311,14 +416,14 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
       if (e->overwritten == QUIET) e->overwritten = PROBES;
       break;
     }
-    memcpy(&b->m, s->moment->machine, size);
+    memcpy(&b->m, moment->machine, size);
     ((uint8_t *)&b->m)[offset] = probe_value(value, p);
     int8_t early[BYTES] = {0};
     bool gone = false; /* the machine is as without the change, and stays so */
     for (int t = 0; t < FRAMES && !gone; t++) {
-      run_frame(cart, b, &b->scene);
+      run_frame(cart, b, &b->shown);
       const uint8_t *picture = vcs_picture(&b->m, b->frames);
-      vcs_scene_diff_t *d = &b->diff[p][t];
+      vcs_shown_diff_t *d = &b->diff[p][t];
       if (t == 0) {
         e->overwritten += b->m.ram[byte] == b->base_ram[1][byte];
       }
@@ -327,8 +432,8 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
       }
       if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) != 0) {
         quiet = false;
-        vcs_scene_compare(&b->base[t], &b->scene, d, NULL, 0);
-        vcs_scene_pixels(b->base_frames[t], picture, cart->height, d);
+        vcs_shown_compare(&b->base[t], &b->shown, d, NULL, 0);
+        vcs_shown_pixels(b->base_frames[t], picture, cart->height, d);
       }
       gone = memcmp(&b->m, &b->base_machine[t], size) == 0;
     }
@@ -349,15 +454,16 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
   }
   judge_byte(b, cart->height, value, e);
   if (!w->plays.code) return;
-  vcs_play_t base = s->moment->play; /* what the rules make of RAM with and without the change */
+  vcs_play_t base = moment->play; /* what the rules make of RAM with and without the change */
   uint8_t ram[BYTES];
   memcpy(ram, b->base_ram[0], BYTES);
   vcs_game_code_step(w->plays.code, &base, ram, b->m.cart_ram);
   for (int p = 0; p < PROBES; p++) {
-    vcs_play_t play = s->moment->play;
+    vcs_play_t play = moment->play;
     ram[byte] = probe_value(value, p);
     vcs_game_code_step(w->plays.code, &play, ram, b->m.cart_ram);
     e->score += play.score != base.score;
+    e->reward += play.reward != base.reward;
     e->lives += play.lives != base.lives && play.over == base.over;
   }
 }
@@ -411,8 +517,7 @@ static bool probe_state(void *context, size_t item, int worker) {
     return false;
   }
   run_base(w->cart, s->moment->machine, b);
-  for (int t = 0; t < FRAMES; t++) s->scene[t] = b->base[t];
-  for (int byte = 0; byte < BYTES; byte++) probe_byte(w, s, byte, b);
+  for (int byte = 0; byte < BYTES; byte++) probe_byte(w, s->moment, byte, &s->byte[byte], b);
   find_pushes(w->cart, s, b);
   find_controls(w->cart, s, b);
   free(b);
@@ -454,15 +559,6 @@ static int commonest(const int kinds[VCS_OBJECT_COUNT]) {
   return best;
 }
 
-static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 3, -3, 8, -8};
-enum { SLOPES = sizeof slopes / sizeof *slopes };
-
-/* Whether a displacement is what a slope makes of a step; positions wrap around at the width of the line. */
-static bool is_slope(float slope, int step, int moved) {
-  const float expected = slope * (float)step, off = fabsf(expected - (float)moved);
-  return off <= 1 || fabsf(off - VCS_WIDTH) <= 1;
-}
-
 /* Whether a state counts for a position: its byte moves an object that is there, or makes one come at a place that
  * depends on it. A state in which the object is hidden says nothing. */
 static bool counts(const evidence_t *e, int vertical) {
@@ -471,68 +567,102 @@ static bool counts(const evidence_t *e, int vertical) {
 
 static bool votes_for(const evidence_t *e, int vertical) {
   const axis_t *a = &e->axis[vertical], *other = &e->axis[!vertical];
-  return a->votes >= 2 && a->votes >= other->votes && 4 * a->votes >= e->present && !a->grows;
-}
-
-static int step_of(const state_t *s, int byte, const axis_t *axis, int probe) {
-  const uint8_t value = ((const vcs_t *)(const void *)s->moment->machine)->ram[byte];
-  return signed_step(axis->from, probe_value(value, probe));
-}
-
-/* Whether a state agrees on a slope. */
-static bool agrees(const state_t *s, int byte, int vertical, float slope) {
-  const evidence_t *e = &s->byte[byte];
-  const axis_t *axis = &e->axis[vertical];
-  int right = 0, wrong = 0;
-  if (!counts(e, vertical) || axis->votes < 2 || axis->grows) return false;
-  for (int p = 0; p < PROBES; p++) {
-    const int step = step_of(s, byte, axis, p);
-    if (!axis->moved[p] || abs(step) > 16) continue;
-    const bool fit = is_slope(slope, step, axis->moved[p]);
-    right += fit;
-    wrong += !fit;
-  }
-  return right > wrong;
+  return a->votes >= 2 && a->votes >= other->votes && 4 * a->votes >= e->present && !a->grows && !a->cut;
 }
 
 static uint8_t value_in(const vcs_moment_t *moment, int byte) {
   return ((const vcs_t *)(const void *)moment->machine)->ram[byte];
 }
 
-/* A slot that is empty often has one particular value: the one that the byte has in most of the states in which it is
- * no position, and seldom when it is one. -1: there is none. */
+/* What is known about a byte in one state; the states of all bytes come before those of this byte. */
+typedef struct {
+  const evidence_t *e;
+  const vcs_moment_t *moment;
+  uint8_t value;
+} sample_t;
+
+static int samples(const work_t *w, int byte) { return w->count + w->extra_count[byte]; }
+
+static sample_t sample(const work_t *w, int byte, int i) {
+  const extra_t *extra = i < w->count ? NULL : &w->extras[byte * MORE + i - w->count];
+  const vcs_moment_t *moment = extra ? extra->moment : w->states[i].moment;
+  return (sample_t){extra ? &extra->evidence : &w->states[i].byte[byte], moment, value_in(moment, byte)};
+}
+
+static int step_of(const sample_t *s, const axis_t *axis, int probe) {
+  return signed_step(axis->from, probe_value(s->value, probe));
+}
+
+/* Whether a state agrees on a slope. All displacements may have something in common that is not the byte's doing, such
+ * as a fall that begins because the object no longer stands on something: then more of them must agree. */
+static bool agrees(const sample_t *s, int vertical, float slope) {
+  const axis_t *axis = &s->e->axis[vertical];
+  if (!counts(s->e, vertical) || axis->votes < 2 || axis->grows) return false;
+  for (int common = -COMMON; common <= COMMON; common++) {
+    int right = 0, wrong = 0;
+    for (int p = 0; p < PROBES; p++) {
+      const int step = step_of(s, axis, p);
+      if (!axis->moved[p] || (axis->object >= 0 && abs(step) > 16)) continue;
+      const bool fit = is_slope(slope, step, axis->moved[p] - common);
+      right += fit;
+      wrong += !fit;
+    }
+    if (common ? right >= 4 && right >= 3 * wrong : right > wrong) return true;
+  }
+  return false;
+}
+
+/* A slot that is empty often has one particular value: of the values that the byte has in at least a quarter of the
+ * states in which it is no position, and seldom when it is one, the one that it has most often in the plays. -1: there
+ * is none. */
 static int find_absent(const work_t *w, int byte, int vertical) {
-  int without[256] = {0}, with[256] = {0}, best = 0, all = 0;
-  for (int32_t i = 0; i < w->count; i++) {
-    const evidence_t *e = &w->states[i].byte[byte];
-    if (!counts(e, vertical)) continue;
-    const bool votes = votes_for(e, vertical);
+  int without[256] = {0}, with[256] = {0}, often[256] = {0}, best = -1, all = 0;
+  for (int i = 0; i < samples(w, byte); i++) {
+    const sample_t s = sample(w, byte, i);
+    if (!counts(s.e, vertical)) continue;
+    const bool votes = votes_for(s.e, vertical);
     int *n = votes ? with : without;
-    n[value_in(w->states[i].moment, byte)]++;
+    n[s.value]++;
     all += !votes;
   }
-  for (int v = 1; v < 256; v++) {
-    if (without[v] > without[best]) best = v;
+  for (int32_t i = 0; i < w->plays.all; i++) often[value_in(&w->plays.pool[i], byte)]++;
+  for (int v = 0; v < 256; v++) {
+    if (without[v] < 2 || 4 * without[v] < all || 2 * with[v] > without[v]) continue;
+    if (best < 0 || often[v] > often[best]) best = v;
   }
-  return without[best] >= 2 && with[best] < without[best] && 2 * without[best] > all ? best : -1;
+  return best;
 }
+
+/* Whether the objects that are there say enough, so that those that only come with other values need not count: they
+ * may come at places that the program never uses. */
+static bool has_residents(const work_t *w, int byte, int vertical) {
+  int votes = 0;
+  for (int i = 0; i < samples(w, byte); i++) {
+    const sample_t s = sample(w, byte, i);
+    votes += s.e->axis[vertical].object >= 0 && counts(s.e, vertical) && votes_for(s.e, vertical);
+  }
+  return votes >= 3;
+}
+
+static bool is_left_out(const axis_t *axis, bool residents) { return residents && axis->votes && axis->object < 0; }
 
 /* The votes of one byte for a position along an axis. */
 static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *role) {
   int votes = 0, active = 0, fits[SLOPES] = {0}, far_fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0,
       ones = 0;
   int kinds[VCS_OBJECT_COUNT] = {0};
+  const bool residents = has_residents(w, byte, vertical);
   role->absent = find_absent(w, byte, vertical);
-  for (int32_t i = 0; i < w->count; i++) {
-    const evidence_t *e = &w->states[i].byte[byte];
-    const axis_t *axis = &e->axis[vertical];
-    if (!counts(e, vertical) || value_in(w->states[i].moment, byte) == role->absent) continue;
+  for (int i = 0; i < samples(w, byte); i++) {
+    const sample_t s = sample(w, byte, i);
+    const axis_t *axis = &s.e->axis[vertical];
+    if (!counts(s.e, vertical) || s.value == role->absent || is_left_out(axis, residents)) continue;
     active++;
-    if (!votes_for(e, vertical)) continue;
+    if (!votes_for(s.e, vertical)) continue;
     votes++;
     kinds[axis->kind]++;
     for (int p = 0; p < PROBES; p++) {
-      const int moved = axis->moved[p], step = step_of(&w->states[i], byte, axis, p);
+      const int moved = axis->moved[p], step = step_of(&s, axis, p);
       if (!moved) continue;
       if (abs(step) <= 16) {
         small++;
@@ -558,8 +688,11 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
     role->encoding = VCS_ENCODING_LINEAR;
     role->slope = slopes[best];
     agree = 0;
-    for (int32_t i = 0; i < w->count; i++) agree += agrees(&w->states[i], byte, vertical, role->slope);
-    if (agree > active) agree = active;
+    for (int i = 0; i < samples(w, byte); i++) {
+      const sample_t s = sample(w, byte, i);
+      agree +=
+          s.value != role->absent && !is_left_out(&s.e->axis[vertical], residents) && agrees(&s, vertical, role->slope);
+    }
   } else if (!vertical && tens && ones && 2 * fine > tens && 2 * coarse > ones) {
     role->encoding = VCS_ENCODING_HMOVE;
   }
@@ -568,25 +701,26 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
   role->confidence = sureness(agree, active);
 }
 
-/* The state in which a byte is probed best: the most votes, with the object there. */
-static const state_t *best_state(const work_t *w, int byte, int vertical) {
-  const state_t *best = NULL;
+/* The state in which a byte is probed best: the most votes, with the object there; evidence NULL: there is none. */
+static sample_t best_sample(const work_t *w, int byte, int vertical) {
+  sample_t best = {NULL, NULL, 0};
   int most = 0;
-  for (int32_t i = 0; i < w->count; i++) {
-    const axis_t *axis = &w->states[i].byte[byte].axis[vertical];
+  for (int i = 0; i < samples(w, byte); i++) {
+    const sample_t s = sample(w, byte, i);
+    const axis_t *axis = &s.e->axis[vertical];
     if (axis->votes <= most || axis->grows || axis->object < 0) continue;
     most = axis->votes;
-    best = &w->states[i];
+    best = s;
   }
   return best;
 }
 
 /* The commonest place of value 0 in the states that agree. */
 static float offset_of(const work_t *w, int byte, int vertical, float slope) {
-  float offsets[SEEDS_MAX * DEPTHS_MAX], best = 0;
+  float offsets[SEEDS_MAX * DEPTHS_MAX + MORE], best = 0;
   int count = 0, most = 0;
-  for (int32_t i = 0; i < w->count; i++) {
-    const axis_t *axis = &w->states[i].byte[byte].axis[vertical];
+  for (int i = 0; i < samples(w, byte); i++) {
+    const axis_t *axis = &sample(w, byte, i).e->axis[vertical];
     if (axis->votes >= 2) offsets[count++] = (float)axis->at - slope * (float)axis->from;
   }
   for (int i = 0; i < count; i++) {
@@ -601,25 +735,67 @@ static float offset_of(const work_t *w, int byte, int vertical, float slope) {
 
 /* Sets the byte to all its values in one state and notes where its object is. */
 static void sweep(const work_t *w, int byte, int vertical, bench_t *b, vcs_role_t *role) {
-  const state_t *s = best_state(w, byte, vertical);
+  const sample_t s = best_sample(w, byte, vertical);
   for (int v = 0; v < 256; v++) role->map[v] = -1;
   if (role->encoding == VCS_ENCODING_LINEAR) role->offset = offset_of(w, byte, vertical, role->slope);
-  if (!s) return;
-  const axis_t *axis = &s->byte[byte].axis[vertical];
+  if (!s.e) return;
+  const axis_t *axis = &s.e->axis[vertical];
+  run_base(w->cart, s.moment->machine, b);
   for (int v = 0; v < 256; v++) {
-    vcs_scene_diff_t d;
+    vcs_shown_diff_t d;
     int32_t place;
-    memcpy(&b->m, s->moment->machine, vcs_state_size(w->cart));
+    memcpy(&b->m, s.moment->machine, vcs_state_size(w->cart));
     b->m.ram[byte] = (uint8_t)v;
     for (int k = 0; k < axis->t; k++) vcs_frame(w->cart, &b->m, NULL);
-    run_frame(w->cart, b, &b->scene);
-    vcs_scene_compare(&s->scene[axis->t], &b->scene, &d, &place, axis->object);
+    run_frame(w->cart, b, &b->shown);
+    vcs_shown_compare(&b->base[axis->t], &b->shown, &d, &place, axis->object);
     if (place < 0) continue;
-    const vcs_object_t *o = &b->scene.sprite[place];
+    const vcs_object_t *o = &b->shown.sprite[place];
     role->map[v] = vertical ? o->y : o->x;
     if (role->low < 0 || role->map[v] < role->low) role->low = role->map[v];
     if (role->map[v] > role->high) role->high = role->map[v];
   }
+}
+
+/* Whether more states may show that a byte is a position: those so far do not decide, because its object is seldom
+ * there.
+ */
+static bool is_undecided(const work_t *w, int byte) {
+  int active = 0, votes = 0;
+  if (vcs_plays_habit(&w->plays, byte).changes == 0) return false;
+  for (int vertical = 0; vertical < 2; vertical++) {
+    vcs_role_t role = new_role(vertical ? VCS_ROLE_Y : VCS_ROLE_X);
+    judge_position(w, byte, vertical, &role);
+    if (role.states >= ENOUGH && role.confidence >= 0.8f && has_residents(w, byte, vertical)) return false;
+  }
+  for (int32_t i = 0; i < w->count; i++) {
+    const evidence_t *e = &w->states[i].byte[byte];
+    active += e->active;
+    votes += votes_for(e, 0) || votes_for(e, 1);
+  }
+  return votes || active < ENOUGH;
+}
+
+static bool probe_more(void *context, size_t item, int worker) {
+  work_t *w = context;
+  const int byte = (int)item;
+  const vcs_moment_t *moments[MORE];
+  (void)worker;
+  bench_t *b = malloc(sizeof *b);
+  if (!b) {
+    w->failed = true;
+    return false;
+  }
+  const int count = is_undecided(w, byte) ? vcs_plays_vary(&w->plays, byte, MORE, moments) : 0;
+  for (int i = 0; i < count; i++) {
+    extra_t *extra = &w->extras[byte * MORE + i];
+    extra->moment = moments[i];
+    run_base(w->cart, moments[i]->machine, b);
+    probe_byte(w, moments[i], byte, &extra->evidence, b);
+  }
+  w->extra_count[byte] = count;
+  free(b);
+  return vcs_steps_add(w->steps, 1);
 }
 
 /* Whether two bytes move the same object in most of the states in which both move one. */
@@ -682,51 +858,84 @@ typedef struct {
   const claim_t *claims;
   int count;
   uint8_t *verdicts; /* for each moment and claim */
+  vcs_audit_t *audits;
   bool failed;
 } trial_t;
 
-/* Whether a changed byte moves the object of a role as the role says, in one of the next frames; *tells: whether it
- * does anything to an object that is there. The run without the change is in `b`. */
-static bool moves_as_claimed(const vcs_cart_t *cart, const vcs_moment_t *moment, const claim_t *claim, int step,
-                             bench_t *b, bool *tells) {
-  const vcs_role_t *role = &claim->role;
-  const bool vertical = role->role == VCS_ROLE_Y;
-  *tells = false;
+/* What changing a byte by one step does in each of the next frames: how far objects move along the axis of a role and
+ * in no other way. NOWHERE: they do not. A vertical move may be that of the upper or of the lower end only. */
+enum { NOWHERE = INT16_MIN, WAYS = 1 + ENDS };
+typedef struct {
+  int moved[FRAMES][WAYS];
+  bool pure;  /* nothing else to speak of happens, in one of the frames */
+  bool tells; /* it does anything to an object that is there */
+} response_t;
+
+/* Changes a byte by a step. The run without the change is in `b`. */
+static void respond(const vcs_cart_t *cart, const vcs_moment_t *moment, const claim_t *claim, int step, bench_t *b,
+                    response_t *response) {
+  const bool vertical = claim->role.role == VCS_ROLE_Y;
+  bool gone = false; /* the machine is as without the change, and stays so */
+  response->pure = response->tells = false;
   memcpy(&b->m, moment->machine, vcs_state_size(cart));
   b->m.ram[claim->byte] = (uint8_t)(b->m.ram[claim->byte] + step);
   for (int t = 0; t < FRAMES; t++) {
-    vcs_scene_diff_t d;
-    run_frame(cart, b, &b->scene);
-    vcs_scene_compare(&b->base[t], &b->scene, &d, NULL, 0);
-    *tells |= is_telling(&d);
-    if (role->encoding == VCS_ENCODING_LINEAR
-            ? is_along(&d, vertical) && is_slope(role->slope, step, moved_by(&d, vertical))
-            : is_pure(&d, vertical))
-      return true;
-    if (memcmp(&b->m, &b->base_machine[t], vcs_state_size(cart)) == 0) break;
+    vcs_shown_diff_t d;
+    int *moved = response->moved[t];
+    for (int i = 0; i < WAYS; i++) moved[i] = NOWHERE;
+    if (gone) continue;
+    run_frame(cart, b, &b->shown);
+    vcs_shown_compare(&b->base[t], &b->shown, &d, NULL, 0);
+    response->tells |= is_telling(&d);
+    response->pure |= is_pure(&d, vertical);
+    if (is_along(&d, vertical)) moved[0] = moved_by(&d, vertical);
+    for (int number = 0; number < ENDS && vertical; number++) {
+      if (!find_end(&d, number, &moved[1 + number])) moved[1 + number] = NOWHERE;
+    }
+    gone = memcmp(&b->m, &b->base_machine[t], vcs_state_size(cart)) == 0;
+  }
+}
+
+/* Whether a response is what a role says; `common` as in `agrees`. */
+static bool is_as_claimed(const vcs_role_t *role, int step, int common, const response_t *response) {
+  if (role->encoding != VCS_ENCODING_LINEAR) return response->pure;
+  for (int i = 0; i < FRAMES * WAYS; i++) {
+    const int moved = response->moved[i / WAYS][i % WAYS];
+    if (moved != NOWHERE && is_slope(role->slope, step, moved - common)) return true;
   }
   return false;
 }
 
 /* One claim in one moment: SAYS_NOTHING if hardly anything happens to an object that is there. RIGHT if the object
  * moves as the role says for at least half of the changes that do anything; with a slope, in one of the two directions,
- * because neighbours may be in the way in the other one. */
+ * because neighbours may be in the way in the other one, or for most changes up to something that they have in common.
+ */
 static uint8_t try_claim(const vcs_cart_t *cart, const vcs_moment_t *moment, const claim_t *claim, bench_t *b) {
   enum { STEPS = 4 };
-  int right[2] = {0, 0}, telling[2] = {0, 0};
+  response_t response[2][STEPS];
+  int telling[2] = {0, 0};
   if (b->base_ram[0][claim->byte] == claim->role.absent) return SAYS_NOTHING;
-  for (int i = 0; i < STEPS; i++) {
-    for (int down = 0; down < 2; down++) {
-      bool tells;
-      const bool good = moves_as_claimed(cart, moment, claim, down ? -(1 << i) : 1 << i, b, &tells);
-      right[down] += good;
-      telling[down] += tells;
-    }
+  for (int i = 0; i < 2 * STEPS; i++) {
+    const int down = i & 1, step = down ? -(1 << i / 2) : 1 << i / 2;
+    respond(cart, moment, claim, step, b, &response[down][i / 2]);
+    telling[down] += response[down][i / 2].tells;
   }
-  if (telling[0] + telling[1] < 3) return SAYS_NOTHING;
-  if (2 * (right[0] + right[1]) >= telling[0] + telling[1]) return RIGHT;
-  for (int down = 0; down < 2 && claim->role.encoding == VCS_ENCODING_LINEAR; down++) {
-    if (right[down] >= 2 && 2 * right[down] >= telling[down]) return RIGHT;
+  const int all = telling[0] + telling[1];
+  if (all < 3) return SAYS_NOTHING;
+  for (int common = -COMMON; common <= COMMON; common++) {
+    int right[2] = {0, 0};
+    for (int i = 0; i < 2 * STEPS; i++) {
+      const int down = i & 1, step = down ? -(1 << i / 2) : 1 << i / 2;
+      right[down] += is_as_claimed(&claim->role, step, common, &response[down][i / 2]);
+    }
+    if (common) {
+      if (right[0] + right[1] > STEPS && 4 * (right[0] + right[1]) >= 3 * all) return RIGHT;
+      continue;
+    }
+    if (2 * (right[0] + right[1]) >= all) return RIGHT;
+    for (int down = 0; down < 2 && claim->role.encoding == VCS_ENCODING_LINEAR; down++) {
+      if (right[down] >= 2 && 2 * right[down] >= telling[down]) return RIGHT;
+    }
   }
   return WRONG;
 }
@@ -747,40 +956,68 @@ static bool try_moment(void *context, size_t item, int worker) {
   return true;
 }
 
+static void count_verdict(vcs_audit_t *audit, uint8_t verdict) {
+  audit->effective += verdict != SAYS_NOTHING;
+  audit->right += verdict == RIGHT;
+}
+
+/* Tries a claim that few moments test in more moments of the plays, in which its byte has other values. */
+static bool try_more(void *context, size_t item, int worker) {
+  trial_t *trial = context;
+  (void)worker;
+  const vcs_moment_t *moments[MORE];
+  const claim_t *claim = &trial->claims[item];
+  vcs_audit_t *audit = &trial->audits[item];
+  if (audit->effective >= ENOUGH) return true;
+  bench_t *b = malloc(sizeof *b);
+  if (!b) {
+    trial->failed = true;
+    return false;
+  }
+  const int count = vcs_plays_vary(trial->plays, claim->byte, MORE, moments);
+  for (int i = 0; i < count; i++) {
+    run_base(trial->cart, moments[i]->machine, b);
+    count_verdict(audit, try_claim(trial->cart, moments[i], claim, b));
+  }
+  free(b);
+  return true;
+}
+
 /* Tries all claims in all moments of some plays. Audits say how often they are right. */
 static vcs_status_t try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, const claim_t *claims, int count,
                                int32_t threads, vcs_audit_t *audits, vcs_error_t *error) {
-  trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count};
+  trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count, .audits = audits};
   trial.verdicts = calloc((size_t)plays->count * (size_t)count + 1, 1);
   if (!trial.verdicts) return vcs_no_memory(error);
   if (count) vcs_parallel((size_t)plays->count, threads, try_moment, &trial);
   for (int i = 0; i < count; i++) {
     audits[i] = (vcs_audit_t){claims[i].byte, claims[i].role.role, 0, 0};
-    for (int32_t k = 0; k < plays->count; k++) {
-      const uint8_t verdict = trial.verdicts[(size_t)k * (size_t)count + (size_t)i];
-      audits[i].effective += verdict != SAYS_NOTHING;
-      audits[i].right += verdict == RIGHT;
-    }
+    for (int32_t k = 0; k < plays->count; k++)
+      count_verdict(&audits[i], trial.verdicts[(size_t)k * (size_t)count + (size_t)i]);
   }
+  if (count) vcs_parallel((size_t)count, threads, try_more, &trial);
   free(trial.verdicts);
   return trial.failed ? vcs_no_memory(error) : VCS_OK;
 }
 
-/* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. A slope is evidence
- * by itself, so a claim without one must be surer, and a claim that no fresh moment can test must have been sure. */
+/* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. The more of them
+ * there are, the more of them must be right. A slope is evidence by itself, so a claim without one must be surer, and a
+ * claim that no fresh moment can test must have been sure. */
 static bool is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   const float counted = (float)role->states / role->confidence + (float)audit->effective;
   const float all = (float)(role->states + audit->right) / counted;
+  const int right = 100 * audit->right, fresh = audit->effective;
   if (role->encoding != VCS_ENCODING_LINEAR)
-    return audit->right >= 2 && 100 * audit->right >= 80 * audit->effective && all >= 0.85f && has_range(role);
-  if (!audit->effective) return role->states >= 3 && role->confidence >= 0.65f;
-  return 100 * audit->right >= 70 * audit->effective && all >= 0.75f;
+    return audit->right >= 2 && right >= (fresh < 12 ? 80 : 85) * fresh && all >= 0.85f && has_range(role);
+  if (!fresh) return role->states >= 3 && role->confidence >= 0.65f;
+  if (fresh >= 12) return right >= 90 * fresh || (right >= 80 * fresh && all >= 0.75f);
+  return right >= 70 * fresh && all >= 0.75f;
 }
 
 /* How many states agree on an effect of a byte, by one of its counts. */
 typedef struct {
-  int active, positions, reshaped, recoloured, reflected, resized, big, background, digits, score, lives, pushed,
-      silent, overwritten, kinds[VCS_OBJECT_COUNT];
+  int active, reshaped, recoloured, reflected, resized, big, background, digits, score, reward, lives, pushed, silent,
+      overwritten, kinds[VCS_OBJECT_COUNT];
 } tally_t;
 
 static tally_t tally_of(const work_t *w, int byte) {
@@ -789,6 +1026,7 @@ static tally_t tally_of(const work_t *w, int byte) {
     const evidence_t *e = &w->states[i].byte[byte];
     n.active += e->active;
     n.score += e->score > 0;
+    n.reward += e->reward > 0;
     n.lives += e->lives > 0;
     n.pushed += e->pushed;
     n.overwritten += e->overwritten == PROBES;
@@ -815,15 +1053,26 @@ static void add_simple(vcs_byte_roles_t *roles, int role, int kind, int states, 
   add_role(roles, &r);
 }
 
-/* The roles that effects on the picture, the rules and the play show. */
-static void judge_rest(const work_t *w, int byte, vcs_byte_roles_t *roles) {
+/* Whether the rules of the game know a score, and not only rewards. */
+static bool has_score(const work_t *w) {
+  for (int32_t i = 0; i < w->count; i++) {
+    for (int byte = 0; byte < BYTES; byte++) {
+      if (w->states[i].byte[byte].score) return true;
+    }
+  }
+  return false;
+}
+
+/* The roles that effects on the picture, the rules and the play show. `scored`: the rules know a score. */
+static void judge_rest(const work_t *w, int byte, bool scored, vcs_byte_roles_t *roles) {
   const tally_t n = tally_of(w, byte);
+  const int score = scored ? n.score : n.reward;
   const vcs_habit_t h = vcs_plays_habit(&w->plays, byte);
   const int kind = commonest(n.kinds);
   const bool position = has_role(roles, VCS_ROLE_X) || has_role(roles, VCS_ROLE_Y);
   const float often = (float)h.changes / (float)(h.frames ? h.frames : 1);
   const bool ticks = h.changes >= 6 && h.steady >= 0.8f && h.regular >= 0.7f && (h.step < 16 || h.step > 240);
-  if (n.score >= 2) add_simple(roles, VCS_ROLE_SCORE, -1, n.score, sureness(n.score, n.score), 0);
+  if (score >= 2) add_simple(roles, VCS_ROLE_SCORE, -1, score, sureness(score, score), 0);
   if (n.lives >= 2) add_simple(roles, VCS_ROLE_LIVES, -1, n.lives, sureness(n.lives, n.lives), 0);
   if (!position) {
     if (ticks) add_simple(roles, VCS_ROLE_TIMER, -1, w->count, h.steady * h.regular, 0.5f);
@@ -839,7 +1088,7 @@ static void judge_rest(const work_t *w, int byte, vcs_byte_roles_t *roles) {
   add_simple(roles, VCS_ROLE_SIZE, kind, n.resized, sureness(n.resized, n.active), 0.4f);
   add_simple(roles, VCS_ROLE_DIRECTION, kind, n.reflected, sureness(n.reflected, n.active), 0.4f);
   if (n.pushed) add_simple(roles, VCS_ROLE_STACK, -1, n.pushed, sureness(n.pushed, w->count), 0.3f);
-  if (n.silent == w->count && !n.pushed && !n.score && !n.lives) {
+  if (n.silent == w->count && !n.pushed && !score && !n.lives) {
     if (n.overwritten == w->count) {
       add_simple(roles, VCS_ROLE_SCRATCH, -1, n.silent, sureness(n.silent, w->count), 0.5f);
     } else if (h.changes == 0) {
@@ -912,7 +1161,8 @@ static vcs_status_t judge_positions(const work_t *w, const vcs_plays_t *fresh, i
 
 static void judge(const work_t *w, vcs_annotation_t *a) {
   number_objects(w, a);
-  for (int byte = 0; byte < BYTES; byte++) judge_rest(w, byte, &a->ram[byte]);
+  const bool scored = has_score(w);
+  for (int byte = 0; byte < BYTES; byte++) judge_rest(w, byte, scored, &a->ram[byte]);
   judge_directions(w, a);
   for (int byte = 0; byte < BYTES; byte++) {
     int changed[8] = {0}, held = 0;
@@ -927,6 +1177,20 @@ static void judge(const work_t *w, vcs_annotation_t *a) {
 static void free_work(work_t *w) {
   vcs_plays_free(&w->plays);
   free(w->states);
+  free(w->extras);
+}
+
+/* Runs `probe` for a number of items, in parallel. */
+static vcs_status_t probe_all(work_t *w, const vcs_annotate_options_t *o, const char *what, int32_t count,
+                              bool (*probe)(void *, size_t, int), vcs_error_t *error) {
+  vcs_steps_t steps;
+  vcs_steps_begin(&steps, &o->report, what, (uint64_t)count);
+  w->steps = &steps;
+  vcs_parallel((size_t)count, o->threads, probe, w);
+  const bool stopped = vcs_steps_stopped(&steps);
+  vcs_steps_end(&steps);
+  if (w->failed) return vcs_no_memory(error);
+  return stopped ? vcs_cancelled(error) : VCS_OK;
 }
 
 vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_annotate_options_t *given,
@@ -952,18 +1216,14 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   if (status == VCS_OK) {
     w.count = w.plays.count;
     w.states = calloc((size_t)w.count, sizeof *w.states);
-    if (!w.states) status = vcs_no_memory(error);
+    w.extras = calloc((size_t)BYTES * MORE, sizeof *w.extras);
+    if (!w.states || !w.extras) status = vcs_no_memory(error);
   }
   if (status == VCS_OK) {
-    vcs_steps_t steps;
-    vcs_steps_begin(&steps, &o.report, "states", (uint64_t)w.count);
-    w.steps = &steps;
     for (int32_t i = 0; i < w.count; i++) w.states[i].moment = &w.plays.moments[i];
-    vcs_parallel((size_t)w.count, o.threads, probe_state, &w);
-    if (vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
-    if (w.failed) status = vcs_no_memory(error);
-    vcs_steps_end(&steps);
+    status = probe_all(&w, &o, "states", w.count, probe_state, error);
   }
+  if (status == VCS_OK) status = probe_all(&w, &o, "bytes", BYTES, probe_more, error);
   if (status == VCS_OK) status = judge_positions(&w, &fresh, o.threads, b, a, error);
   if (status == VCS_OK) {
     snprintf(a->game, sizeof a->game, "%.63s", game);

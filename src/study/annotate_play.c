@@ -58,7 +58,7 @@ static vcs_status_t keep(vcs_plays_t *p, const vcs_env_t *env, vcs_error_t *erro
   uint8_t *machine = malloc((size + 7) & ~(size_t)7);
   if (!machine) return vcs_no_memory(error);
   memcpy(machine, env->m, size);
-  p->moments[p->count++] = (vcs_moment_t){machine, env->play};
+  p->pool[p->all++] = (vcs_moment_t){machine, env->play, false};
   return VCS_OK;
 }
 
@@ -81,9 +81,9 @@ static vcs_status_t make_plays(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t 
   vcs_status_t status = vcs_env_create(cart, &env, error);
   if (status) return status;
   *p = (vcs_plays_t){.code = env->code, .plays = plays, .frames = frames};
-  p->moments = calloc(most, sizeof *p->moments);
+  p->pool = calloc(most, sizeof *p->pool);
   p->ram = malloc((size_t)plays * (size_t)frames * VCS_RAM_SIZE);
-  if (!p->moments || !p->ram) status = vcs_no_memory(error);
+  if (!p->pool || !p->ram) status = vcs_no_memory(error);
   vcs_env_set_drawing(env, 0);
   for (int play = 0; play < plays && status == VCS_OK; play++) {
     player_t player;
@@ -100,13 +100,27 @@ static vcs_status_t make_plays(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t 
   return status;
 }
 
+/* The moments of the pool that are marked become the chosen ones. */
+static vcs_status_t list_chosen(vcs_plays_t *p, vcs_error_t *error) {
+  p->moments = calloc((size_t)p->all, sizeof *p->moments);
+  if (!p->moments) return vcs_no_memory(error);
+  for (int32_t i = 0; i < p->all; i++) {
+    if (p->pool[i].chosen) p->moments[p->count++] = p->pool[i];
+  }
+  return VCS_OK;
+}
+
 vcs_status_t vcs_plays_stop(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t seed, int plays, int depths,
                             vcs_error_t *error) {
-  return make_plays(p, cart, seed, plays, depth_at(depths - 1) + 6, depths, error);
+  const vcs_status_t status = make_plays(p, cart, seed, plays, depth_at(depths - 1) + 6, depths, error);
+  if (status) return status;
+  for (int32_t i = 0; i < p->all; i++) p->pool[i].chosen = true;
+  return list_chosen(p, error);
 }
 
 void vcs_plays_free(vcs_plays_t *p) {
-  for (int32_t i = 0; i < p->count; i++) free(p->moments[i].machine);
+  for (int32_t i = 0; i < p->all; i++) free(p->pool[i].machine);
+  free(p->pool);
   free(p->moments);
   free(p->ram);
 }
@@ -142,26 +156,26 @@ static void take(const uint8_t *traits, int counts[TRAITS]) {
 }
 
 /* Marks `count` of the moments: evenly spaced ones, then always the one that adds most. */
-static void mark(const uint8_t *traits, int moments, int count, bool *chosen) {
+static void mark(vcs_plays_t *p, const uint8_t *traits, int count) {
   int counts[TRAITS] = {0}, even = count / 2;
   for (int i = 0; i < even; i++) {
-    const int at = (int)((int64_t)(2 * i + 1) * moments / (2 * even));
-    chosen[at] = true;
+    const int at = (int)((int64_t)(2 * i + 1) * p->all / (2 * even));
+    p->pool[at].chosen = true;
     take(traits + (size_t)at * TRAITS, counts);
   }
   for (int n = even; n < count; n++) {
     float worth[TRAITS], most = -1;
     int best = 0;
     for (int k = 0; k < TRAITS; k++) worth[k] = counts[k] < ENOUGH ? 1 / (float)((counts[k] + 1) * (counts[k] + 1)) : 0;
-    for (int i = 0; i < moments; i++) {
+    for (int i = 0; i < p->all; i++) {
       float gain = 0;
-      if (chosen[i]) continue;
+      if (p->pool[i].chosen) continue;
       for (int k = 0; k < TRAITS; k++) gain += traits[(size_t)i * TRAITS + (size_t)k] ? worth[k] : 0;
       if (gain <= most) continue;
       most = gain;
       best = i;
     }
-    chosen[best] = true;
+    p->pool[best].chosen = true;
     take(traits + (size_t)best * TRAITS, counts);
   }
 }
@@ -169,31 +183,51 @@ static void mark(const uint8_t *traits, int moments, int count, bool *chosen) {
 vcs_status_t vcs_plays_choose(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t seed, int plays, int count,
                               vcs_error_t *error) {
   vcs_status_t status = make_plays(p, cart, seed, plays, PLAY_FRAMES, 0, error);
-  if (status || count >= p->count) return status;
-  uint8_t usual[VCS_RAM_SIZE], *traits = calloc((size_t)p->count, TRAITS);
-  bool *chosen = calloc((size_t)p->count, sizeof *chosen);
-  if (!traits || !chosen) status = vcs_no_memory(error);
-  if (status == VCS_OK) {
-    const int each = p->count / plays;
-    find_usual(p, usual);
-    for (int i = 0; i < p->count; i++) {
-      const size_t frame = (size_t)(i / each) * PLAY_FRAMES + (size_t)(i % each) * STRIDE + STRIDE - 1;
-      find_traits(p, frame, usual, traits + (size_t)i * TRAITS);
-    }
-    mark(traits, p->count, count, chosen);
-    int kept = 0;
-    for (int i = 0; i < p->count; i++) {
-      if (chosen[i]) {
-        p->moments[kept++] = p->moments[i];
-      } else {
-        free(p->moments[i].machine);
-      }
-    }
-    p->count = kept;
+  if (status) return status;
+  uint8_t usual[VCS_RAM_SIZE], *traits = calloc((size_t)p->all, TRAITS);
+  if (!traits) return vcs_no_memory(error);
+  const int each = p->all / plays;
+  find_usual(p, usual);
+  for (int i = 0; i < p->all; i++) {
+    const size_t frame = (size_t)(i / each) * PLAY_FRAMES + (size_t)(i % each) * STRIDE + STRIDE - 1;
+    find_traits(p, frame, usual, traits + (size_t)i * TRAITS);
   }
+  mark(p, traits, count < p->all ? count : p->all);
   free(traits);
-  free(chosen);
-  return status;
+  return list_chosen(p, error);
+}
+
+static uint8_t value_of(const vcs_moment_t *moment, int byte) {
+  return ((const vcs_t *)(const void *)moment->machine)->ram[byte];
+}
+
+/* The moment with number `rank` among those that are not chosen and have a value. */
+static const vcs_moment_t *find_moment(const vcs_plays_t *p, int byte, int value, int rank) {
+  for (int32_t i = 0; i < p->all; i++) {
+    if (!p->pool[i].chosen && value_of(&p->pool[i], byte) == value && rank-- == 0) return &p->pool[i];
+  }
+  return NULL;
+}
+
+int vcs_plays_vary(const vcs_plays_t *p, int byte, int count, const vcs_moment_t **moments) {
+  int having[256] = {0}, usual = 0, found = 0;
+  for (int32_t i = 0; i < p->all; i++) having[value_of(&p->pool[i], byte)] += !p->pool[i].chosen;
+  for (int v = 1; v < 256; v++) {
+    if (having[v] > having[usual]) usual = v;
+  }
+  for (int level = 0; found < count; level++) { /* one moment of each value that has some left */
+    int values[256], left = 0;
+    for (int v = 0; v < 256; v++) {
+      if (v != usual && having[v] > level) values[left++] = v;
+    }
+    if (!left) break;
+    const int take = left < count - found ? left : count - found;
+    for (int i = 0; i < take; i++) {
+      const int v = values[i * left / take], levels = having[v] < count ? having[v] : count;
+      moments[found++] = find_moment(p, byte, v, level * having[v] / levels);
+    }
+  }
+  return found;
 }
 
 /* ---- Habits ------------------------------------------------------------------------------------------------------ */

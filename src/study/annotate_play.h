@@ -11,6 +11,7 @@ enum { VCS_RAM_SIZE = 128 };
 typedef struct {
   uint8_t *machine; /* vcs_state_size bytes, a vcs_t */
   vcs_play_t play;  /* score and lives so far */
+  bool chosen;
 } vcs_moment_t;
 
 /* Some plays, all of the same length; begin with zeros. */
@@ -18,8 +19,8 @@ typedef struct {
   const vcs_game_code_t *code; /* rules of score and lives, or NULL */
   int32_t plays, frames;       /* frames of each play */
   uint8_t *ram;                /* RAM after each frame of each play */
-  int32_t count;
-  vcs_moment_t *moments;
+  int32_t all, count;          /* moments that were kept, and those of them that are chosen */
+  vcs_moment_t *pool, *moments;
 } vcs_plays_t;
 
 /* Plays `plays` times, each time for several thousand frames and in another style, and keeps `count` moments: half of
@@ -34,6 +35,10 @@ vcs_status_t vcs_plays_stop(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t see
                             vcs_error_t *error);
 
 void vcs_plays_free(vcs_plays_t *p);
+
+/* Finds up to `count` more moments, for one byte: those in which it does not have its commonest value, and has values
+ * that are as different as possible. Returns their number. */
+int vcs_plays_vary(const vcs_plays_t *p, int byte, int count, const vcs_moment_t **moments);
 
 /* How a byte changes while the game is played. */
 typedef struct {

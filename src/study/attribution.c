@@ -11,46 +11,6 @@
 #include "plot/map.h"
 #include "study/internal.h"
 
-/* ---- Groups ------------------------------------------------------------------------------------------------- */
-
-static const struct {
-  const char *name, *fields; /* fields of the machine, with a blank around each */
-} groups[] = {
-    {"rom", NULL},
-    {"ram", " ram cart_ram "},
-    {"input", NULL},
-    {"cpu", " a x y sp p "},
-    {"tia",
-     " collisions vsync vblank nusiz colu ctrlpf reflect pf grp grp_old enam enabl enabl_old hm vdelp vdelbl resmp "
-     "pos "},
-    {"riot", " timer timer_cycle timer_shift ddra port_a_out "},
-};
-enum { GROUPS = sizeof groups / sizeof *groups };
-
-int vcs_wrt_parse(const char *text) {
-  int wrt = 0;
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ",");
-    int group = 0;
-    while (group < GROUPS && !(strlen(groups[group].name) == length && strncmp(groups[group].name, at, length) == 0)) {
-      group++;
-    }
-    if (group == GROUPS) return 0;
-    wrt |= 1 << group;
-    at += length;
-    if (!*at) return wrt;
-  }
-}
-
-static bool is_selected(int wrt, const char *field) {
-  char word[40];
-  snprintf(word, sizeof word, " %.36s ", field);
-  for (int i = 0; i < GROUPS; i++) {
-    if (wrt >> i & 1 && groups[i].fields && strstr(groups[i].fields, word)) return true;
-  }
-  return false;
-}
-
 /* ---- Bytes in order of importance --------------------------------------------------------------------------- */
 
 typedef struct {
@@ -89,7 +49,7 @@ static void sort_entries(ranking_t *list) {
 static void list_state(const float *slots, int wrt, size_t size, ranking_t *list) {
   const vcs_field_t *field;
   for (int i = 0; (field = vcs_field(i)); i++) {
-    if (!is_selected(wrt, field->name)) continue;
+    if (!vcs_wrt_has(wrt, field->name)) continue;
     for (size_t n = 0; n < field->count; n++) {
       char name[32];
       const size_t offset = field->offset + n * field->size;
@@ -143,7 +103,7 @@ static vcs_status_t complete(const vcs_attribution_options_t *given, vcs_attribu
   const vcs_status_t status = VCS_OPTIONS_TAKE(vcs_attribution_options_t, o, given, error);
   vcs_study_method_options(VCS_STUDY_EXACT, 0, grad);
   if (!o->grad) o->grad = grad;
-  if (!o->wrt) o->wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
+  if (!o->wrt) o->wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_CARTRAM | VCS_WRT_INPUT;
   return status;
 }
 

@@ -218,7 +218,7 @@ static void put_summary(const vcs_explanation_t *e, vcs_text_t *text) {
       plural(e->rom.true_count), e->inputs.true_count, plural(e->inputs.true_count));
 }
 
-/* Hands a text over to the caller; NULL: out of memory. */
+/* Gives a text to the caller, who frees it; NULL: out of memory. */
 static char *give(vcs_text_t *text) {
   if (!text->failed) return text->text;
   vcs_text_free(text);
@@ -360,8 +360,8 @@ static const vcs_slice_row_t *write_before(const vcs_explanation_t *e, const vcs
   return NULL;
 }
 
-/* What the output does if the write is left out. Where nothing changes there are two causes, each of which is enough:
- * the write, and whatever gave the register the same value before. */
+/* What the output does if the write is left out. Where nothing changes, either of two causes is enough: the write, and
+ * whatever gave the register the same value before. */
 static void put_without(const vcs_explanation_t *e, const vcs_cause_t *cause, vcs_text_t *text) {
   if (cause->needed) {
     vcs_text_printf(text, "the output changes");

@@ -36,7 +36,7 @@ void vcs_steps_begin(vcs_steps_t *steps, const vcs_report_t *report, const char 
 bool vcs_steps_add(vcs_steps_t *steps, uint64_t count);
 void vcs_steps_end(vcs_steps_t *steps);
 
-/* Whether the caller's report function, or Ctrl-C in a program that catches it, asked to stop. */
+/* Whether the caller's report function, or Ctrl-C in a program that catches it, stops the work. */
 bool vcs_steps_stopped(vcs_steps_t *steps);
 
 /* The processor time of a drawn frame of a run; -1: no memory. */
@@ -48,6 +48,9 @@ vcs_status_t vcs_cancelled(vcs_error_t *error);
 /* The same method and name tables that the public header describes, for lists in one string. */
 int vcs_study_method_of(const char *name, size_t length);
 void vcs_input_names(char *text, size_t size); /* all of them, with commas */
+
+/* Whether a field of the machine is in one of the groups (VCS_WRT_RAM | ...). */
+bool vcs_wrt_has(int wrt, const char *field);
 
 /* Presses an input that is released, and the reverse. */
 void vcs_controls_flip(vcs_controls_t *controls, uint32_t input);

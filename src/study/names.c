@@ -65,11 +65,9 @@ vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_
 static const struct {
   const char *name;
   vcs_method_t method;
-} methods[VCS_STUDY_METHODS] = {{"naive", VCS_METHOD_NAIVE},
-                                {"ste", VCS_METHOD_STE},
-                                {"bit", VCS_METHOD_BIT},
-                                {"bit+fork", VCS_METHOD_BIT},
-                                {"exact", VCS_METHOD_EXACT}};
+} methods[VCS_STUDY_METHODS] = {{"naive", VCS_METHOD_NAIVE}, {"ste", VCS_METHOD_STE},
+                                {"bit", VCS_METHOD_BIT},     {"bit+fork", VCS_METHOD_BIT},
+                                {"exact", VCS_METHOD_EXACT}, {"hybrid", VCS_METHOD_HYBRID}};
 
 const char *vcs_study_method_name(int method) {
   return method >= 0 && method < VCS_STUDY_METHODS ? methods[method].name : NULL;
@@ -87,7 +85,8 @@ int vcs_study_method_by_name(const char *name) { return vcs_study_method_of(name
 void vcs_study_method_options(int method, int32_t window, vcs_grad_options_t *options) {
   vcs_grad_defaults(options);
   options->method = methods[method].method;
-  options->fork_window = method != VCS_STUDY_BIT_FORK ? 0 : window ? window : VCS_STUDY_WINDOW;
+  const bool forks = method == VCS_STUDY_BIT_FORK || method == VCS_STUDY_HYBRID;
+  options->fork_window = !forks ? 0 : window ? window : VCS_STUDY_WINDOW;
 }
 
 /* ---- Objects ------------------------------------------------------------------------------------------------ */

@@ -3,8 +3,8 @@
  * The run is made twice, instruction by instruction: as it is, and with the bit flipped. What the program does with the
  * byte (or with the port of the control) and where the two runs differ decide the sentence:
  *
- *   it never reads it; it overwrites it first; it reads it and goes on as before; the effect has passed again;
- *   it writes the TIA otherwise, but that is hidden; it changes RAM, which shows later or not at all
+ *   the program never reads it, or overwrites it first, or reads it and goes on as before; the effect has disappeared
+ *   again; other values reach the TIA, but are hidden; RAM changes, which is visible later or not at all
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct {
   uint8_t *rom;    /* of its own, with a bit flipped; NULL: none */
   vcs_t *m;
   vcs_slice_t slice;
-} side_t;
+} execution_t;
 
 /* What was seen in all frames so far. */
 typedef struct {
@@ -64,7 +64,7 @@ static bool concerns(const vcs_run_t *run, const vcs_place_t *place, const vcs_a
          address == 0x80 + place->index - ram;
 }
 
-static void note_accesses(const vcs_run_t *run, const side_t *base, const vcs_place_t *place, int32_t frame,
+static void note_accesses(const vcs_run_t *run, const execution_t *base, const vcs_place_t *place, int32_t frame,
                           seen_t *seen) {
   const bool is_input = place->kind == VCS_PLACE_INPUT;
   for (int r = 0; r < base->slice.count; r++) {
@@ -146,8 +146,8 @@ static const char *first_other_write(const vcs_cart_t *cart, const vcs_slice_t *
   }
 }
 
-static void note_differences(const side_t *base, const side_t *flipped, const vcs_place_t *place, int32_t frame,
-                             seen_t *seen) {
+static void note_differences(const execution_t *base, const execution_t *flipped, const vcs_place_t *place,
+                             int32_t frame, seen_t *seen) {
   const size_t own = place->kind == VCS_PLACE_STATE && !seen->written ? place->index - offsetof(vcs_t, ram) : 128;
   seen->ram_bytes = 0;
   for (size_t i = 0; i < 128; i++) seen->ram_bytes += i != own && base->m->ram[i] != flipped->m->ram[i];
@@ -159,39 +159,41 @@ static void note_differences(const side_t *base, const side_t *flipped, const vc
 
 /* ---- The two runs --------------------------------------------------------------------------------------------- */
 
-static vcs_status_t begin(const vcs_run_t *run, const vcs_place_t *flipped, side_t *side, vcs_error_t *error) {
-  *side = (side_t){.cart = *run->cart, .m = calloc(1, sizeof *side->m)};
-  if (!side->m) return vcs_no_memory(error);
-  memcpy(side->m, run->start, vcs_state_size(run->cart));
-  if (flipped && flipped->kind == VCS_PLACE_STATE) ((uint8_t *)side->m)[flipped->index] ^= (uint8_t)(1 << flipped->bit);
+static vcs_status_t begin(const vcs_run_t *run, const vcs_place_t *flipped, execution_t *execution,
+                          vcs_error_t *error) {
+  *execution = (execution_t){.cart = *run->cart, .m = calloc(1, sizeof *execution->m)};
+  if (!execution->m) return vcs_no_memory(error);
+  memcpy(execution->m, run->start, vcs_state_size(run->cart));
+  if (flipped && flipped->kind == VCS_PLACE_STATE)
+    ((uint8_t *)execution->m)[flipped->index] ^= (uint8_t)(1 << flipped->bit);
   if (!flipped || flipped->kind != VCS_PLACE_ROM) return VCS_OK;
-  side->rom = malloc(side->cart.rom_size);
-  if (!side->rom) return vcs_no_memory(error);
-  memcpy(side->rom, run->cart->rom, side->cart.rom_size);
-  side->rom[flipped->index] ^= (uint8_t)(1 << flipped->bit);
-  side->cart.rom = side->rom;
-  side->cart.code = NULL; /* the decoded program belongs to the unchanged image */
+  execution->rom = malloc(execution->cart.rom_size);
+  if (!execution->rom) return vcs_no_memory(error);
+  memcpy(execution->rom, run->cart->rom, execution->cart.rom_size);
+  execution->rom[flipped->index] ^= (uint8_t)(1 << flipped->bit);
+  execution->cart.rom = execution->rom;
+  execution->cart.code = NULL; /* the decoded program belongs to the unchanged image */
   return VCS_OK;
 }
 
-static vcs_status_t advance(const vcs_run_t *run, int32_t frame, const vcs_place_t *flipped, side_t *side,
+static vcs_status_t advance(const vcs_run_t *run, int32_t frame, const vcs_place_t *flipped, execution_t *execution,
                             vcs_error_t *error) {
   vcs_controls_t controls = run->controls[frame];
   if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == frame) {
     vcs_controls_flip(&controls, flipped->index);
   }
-  vcs_slice_free(&side->slice);
-  return vcs_slice_record(&side->cart, side->m, &controls, &side->slice, error);
+  vcs_slice_free(&execution->slice);
+  return vcs_slice_record(&execution->cart, execution->m, &controls, &execution->slice, error);
 }
 
-static void finish(side_t *side) {
-  vcs_slice_free(&side->slice);
-  free(side->rom);
-  free(side->m);
+static void finish(execution_t *execution) {
+  vcs_slice_free(&execution->slice);
+  free(execution->rom);
+  free(execution->m);
 }
 
 static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, seen_t *seen, vcs_error_t *error) {
-  side_t base = {.m = NULL}, flipped = {.m = NULL};
+  execution_t base = {.m = NULL}, flipped = {.m = NULL};
   const int32_t frames = run->frames < FRAMES_MAX ? run->frames : FRAMES_MAX;
   vcs_status_t status = begin(run, NULL, &base, error);
   if (status == VCS_OK) status = begin(run, place, &flipped, error);

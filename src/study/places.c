@@ -1,32 +1,37 @@
-/* places.c: lists of bits by group and by name (study.h).
+/* places.c: groups of bits, and lists of bits by group and by name (study.h).
  *
- * A group is a list of fields of the machine, except for ROM and inputs. Fields whose values need fewer bits than their
- * type has are listed with their width, so that a list has no bits that do not exist.
+ * A group is a list of fields of the machine, except for ROM and inputs. The table here is the only one: the lists of
+ * flips, the derivatives that `grad` prints and Python's `wrt` all use it. Fields whose values need fewer bits than
+ * their type has are listed with their width, so that a list has no bits that do not exist.
  */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/state.h"
+#include "core/cart.h"
 #include "host/cartridge.h"
 #include "study/internal.h"
 
+/* Group i is bit i of the VCS_WRT_ constants. */
 static const struct {
   const char *name, *fields; /* fields: with a blank around each; NULL: not of the machine, or all of it */
 } groups[] = {
-    {"ram", " ram "},
     {"rom", NULL},
+    {"ram", " ram "},
     {"input", NULL},
     {"cpu", " a x y sp p "},
-    {"pc", " pc "},
     {"tia",
      " collisions vsync vblank nusiz colu ctrlpf reflect pf grp grp_old enam enabl enabl_old hm vdelp vdelbl resmp pos "
      "first_copy_off pf_mirrored hmove_blank stars stars_phase stars_shape dump audio "},
     {"riot", " timer timer_shift timer_was_read ddra port_a_out "},
+    {"pc", " pc "},
     {"cartram", " cart_ram "},
     {"state", NULL},
 };
-enum { RAM, ROM, INPUT, CARTRAM = 7, STATE, GROUPS = sizeof groups / sizeof *groups };
+enum { ROM, RAM, INPUT, CARTRAM = 7, STATE, GROUPS = sizeof groups / sizeof *groups };
+_Static_assert(VCS_WRT_ROM == 1 << ROM && VCS_WRT_RAM == 1 << RAM && VCS_WRT_INPUT == 1 << INPUT &&
+                   VCS_WRT_CARTRAM == 1 << CARTRAM && VCS_WRT_STATE == 1 << STATE,
+               "the constants of study.h are in the order of the table");
 
 static const struct {
   const char *fields;
@@ -147,31 +152,50 @@ static void add_group(list_t *list, int group) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-static int group_by_name(const char *name) {
+/* The group whose name is at `text`, up to a comma or the end; -1: none. */
+static int group_at(const char *text) {
+  const size_t length = strcspn(text, ",");
   for (int i = 0; i < GROUPS; i++) {
-    if (strcmp(groups[i].name, name) == 0) return i;
+    if (strlen(groups[i].name) == length && strncmp(groups[i].name, text, length) == 0) return i;
   }
   return -1;
 }
 
-static vcs_status_t add_groups(list_t *list, const char *text, vcs_error_t *error) {
-  char name[32];
+int vcs_wrt_parse(const char *text) {
+  int wrt = 0;
   for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ",");
-    snprintf(name, sizeof name, "%.*s", (int)length, at);
-    const int group = group_by_name(name);
+    const int group = group_at(at);
+    if (group < 0) return 0;
+    wrt |= 1 << group;
+    at += strcspn(at, ",");
+    if (!*at) return wrt;
+  }
+}
+
+bool vcs_wrt_has(int wrt, const char *field) {
+  const size_t length = strlen(field);
+  if (wrt & VCS_WRT_STATE) return true;
+  for (int i = 0; i < GROUPS; i++) {
+    if (wrt >> i & 1 && groups[i].fields && is_listed(groups[i].fields, field, length)) return true;
+  }
+  return false;
+}
+
+static vcs_status_t add_groups(list_t *list, const char *text, vcs_error_t *error) {
+  for (const char *at = text;; at++) {
+    const int group = group_at(at), length = (int)strcspn(at, ",");
     if (group < 0) {
-      return vcs_error_fill(
-          error, VCS_BAD_ARGUMENT,
-          "groups of bits are ram, rom, input, cpu, pc, tia, riot, cartram, state, or several of them "
-          "with commas, not '%s'",
-          name);
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                            "groups of bits are " VCS_WRT_NAMES ", or several of them with commas, not '%.*s'",
+                            length < 60 ? length : 60, at);
     }
     add_group(list, group);
     at += length;
     if (!*at) return VCS_OK;
   }
 }
+
+#define WRITTEN "ram:9C.3, rom:F123.4, rom:@1F0.4 (an offset in the image), a.0, grp[1].0, input:0.left"
 
 /* Reads a whole number at *at and advances *at to its end; -1: none. */
 static int64_t read_number(const char **at, int base) {
@@ -220,16 +244,27 @@ static bool add_field_bits(list_t *list, const vcs_field_t *field, int64_t n, co
   return list->out->count > before;
 }
 
+/* Reads "@1F0", an offset in the image, or "F123", an address in the bank that is present when the run begins. -1:
+ * none.
+ */
+static int64_t read_rom_offset(const vcs_run_t *run, const char **at) {
+  if (**at == '@') {
+    ++*at;
+    return read_number(at, 16);
+  }
+  const int64_t address = read_number(at, 16);
+  if (address < 0 || address > 0xFFFF || !(address & 0x1000)) return -1;
+  return vcs_cart_read_place(run->cart, run->start, (uint16_t)address);
+}
+
 /* Adds one item of a list of bits. */
 static bool add_item(list_t *list, const char *item) {
   unsigned from, to;
   const char *at = item;
   if (strncmp(item, "rom:", 4) == 0) {
     at = item + 4;
-    const int64_t offset = read_number(&at, 16);
-    if (offset < 0 || offset >= list->run->cart->rom_size || !read_bits(at, 8, &from, &to)) {
-      return false;
-    }
+    const int64_t offset = read_rom_offset(list->run, &at);
+    if (offset < 0 || offset >= list->run->cart->rom_size || !read_bits(at, 8, &from, &to)) return false;
     add_rom(list, (uint32_t)offset, from, to);
     return true;
   }
@@ -241,14 +276,15 @@ static bool add_item(list_t *list, const char *item) {
   if (strncmp(item, "input:", 6) == 0) {
     at = item + 6;
     const int64_t frame = read_number(&at, 10);
-    if (frame < 0 || frame >= list->run->frames || *at != '.') return false;
-    for (uint32_t i = 0; i < VCS_INPUTS; i++) {
-      if (strcmp(at + 1, vcs_input_name((int)i)) == 0) return add_input(list, (int32_t)frame, i), true;
-    }
-    return false;
+    const int input = *at == '.' ? vcs_input_by_name(at + 1) : -1;
+    if (frame < 0 || frame >= list->run->frames || input < 0) return false;
+    add_input(list, (int32_t)frame, (uint32_t)input);
+    return true;
   }
-  const vcs_field_t *field = field_by_name(item, strcspn(item, "[."));
+  const bool prefixed = strncmp(item, "ram:", 4) == 0;
+  const vcs_field_t *field = prefixed ? NULL : field_by_name(item, strcspn(item, "[."));
   if (!field) { /* RAM by its address */
+    if (prefixed) at += 4;
     const int64_t address = read_number(&at, 16);
     return address >= 0x80 && address <= 0xFF && add_field_bits(list, field_by_name("ram", 3), address - 0x80, at);
   }
@@ -269,9 +305,7 @@ static vcs_status_t add_bits(list_t *list, const char *text, vcs_error_t *error)
     snprintf(item, sizeof item, "%.*s", (int)length, at);
     if (length >= sizeof item || !add_item(list, item)) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                            "there is no bit '%.60s' in this run; bits are written as 9C.3, rom:1F0.7, a.0, "
-                            "grp[1].0, input:0.left",
-                            item);
+                            "there is no bit '%.60s' in this run; bits are written as " WRITTEN, item);
     }
     at += length;
     if (!*at) return VCS_OK;
@@ -302,6 +336,36 @@ vcs_status_t vcs_places_of_groups(const vcs_run_t *run, const char *groups, vcs_
 
 vcs_status_t vcs_places_of_bits(const vcs_run_t *run, const char *bits, vcs_places_t *places, vcs_error_t *error) {
   return list_places(run, bits, add_bits, places, error);
+}
+
+vcs_status_t vcs_place_parse_bit(const char *text, const vcs_run_t *run, vcs_place_t *place, vcs_error_t *error) {
+  vcs_places_t places;
+  const vcs_status_t status = vcs_places_of_bits(run, text, &places, error);
+  if (status) return status;
+  const size_t count = places.count;
+  *place = places.places[0];
+  vcs_places_free(&places);
+  if (count == 1) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "'%.60s' is %zu bits; one bit is written as " WRITTEN, text, count);
+}
+
+vcs_status_t vcs_place_parse_input(const char *text, const vcs_run_t *run, vcs_place_t *place, vcs_error_t *error) {
+  char name[32], names[128];
+  const size_t length = strcspn(text, "@");
+  snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), text);
+  const int input = vcs_input_by_name(name);
+  int frame = 0;
+  if (input < 0 || (text[length] && !vcs_parse_counts(text + length + 1, &frame, 1))) {
+    vcs_input_names(names, sizeof names);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "an input is one of %s, as right or right@2, not '%.40s'", names,
+                          text);
+  }
+  if (frame >= run->frames) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the input %.40s: the run has the frames 0 to %d", text,
+                          (int)run->frames - 1);
+  }
+  *place = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)frame, (uint32_t)input};
+  return VCS_OK;
 }
 
 void vcs_places_free(vcs_places_t *places) {

@@ -114,6 +114,8 @@ static vcs_status_t estimate(const job_t *job, scratch_t *scratch, const vcs_pla
   float by, *tangent = tangent_of(job, scratch, place, &by);
   vcs_study_method_options(method, (int32_t)job->options->window, &options);
   options.side = VCS_SIDE_TANGENT;
+  options.budget = job->options->budget;
+  options.threads = 1;
   for (int h = 0; h < job->options->horizon_count; h++) {
     memset(scratch->pixels[h], 0, VCS_FRAME_BYTES * sizeof(float));
     memset(scratch->states[h], 0, 8 * job->state_size * sizeof(float));
@@ -259,7 +261,8 @@ static vcs_status_t find_costs(const job_t *job, vcs_error_t *error) {
 
 vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *given, const vcs_place_t *places, size_t count,
                        vcs_agreements_t *results, vcs_error_t *error) {
-  static const int32_t all[] = {VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT};
+  static const int32_t all[] = {VCS_STUDY_NAIVE,    VCS_STUDY_STE,   VCS_STUDY_BIT,
+                                VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT, VCS_STUDY_HYBRID};
   vcs_score_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_options_t, &o, given, error);
   if (status) return status;

@@ -1,14 +1,16 @@
 /* score_game.c: how well the methods agree with the truth in one game (study.h).
  *
- * States are taken after some frames of action streams, and from each a run without input. Scored are:
+ * States are taken after some frames of action streams; from each a run without input is scored, with respect to:
  *
  *   left/right, up/down, fire   one-frame presses of the stick in the first frame, in several states
  *   ram                         bits of RAM
  *   rom                         bits of bytes of the image that the run reads
- *   vjp                         reverse passes from pixels, with respect to the bits of RAM and the presses
+ *   vjp, region                 reverse passes from pixels, or from regions of 32 x 16 pixels, with respect to the bits
+ *                               of RAM and the presses
  *
- * The last three in the first state. vcs_score and vcs_score_vjp compare predictions with the truth. The rows depend on
- * the image, the profile and the options only, except for their last column, which is measured where `costs` is set.
+ * The last four are scored in the first state only. vcs_score and vcs_score_vjp compare predictions with the truth.
+ * The rows depend on the image, the profile and the options only, except for their last column, which is measured where
+ * `costs` is set.
  */
 #include "study/score_game.h"
 
@@ -24,8 +26,9 @@
 /* A drawn frame of ours in frames of ale-py: the mean of five games (make bench-grad, docs/benchmarks.md). */
 static const double ale_frames = 0.23;
 
-enum { LEFT_RIGHT, UP_DOWN, FIRE, RAM, ROM, VJP, SOURCES };
-static const char *const sources[SOURCES] = {"left/right", "up/down", "fire", "ram", "rom", "vjp"};
+enum { LEFT_RIGHT, UP_DOWN, FIRE, RAM, ROM, VJP, REGION, SOURCES };
+enum { CELL_WIDTH = 32, CELL_HEIGHT = 16 };
+static const char *const sources[SOURCES] = {"left/right", "up/down", "fire", "ram", "rom", "vjp", "region"};
 static const uint8_t presses[FIRE + 1][2] = {
     {VCS_INPUT_LEFT, VCS_INPUT_RIGHT}, {VCS_INPUT_UP, VCS_INPUT_DOWN}, {VCS_INPUT_FIRE, VCS_INPUT_FIRE}};
 static const char *const views[VCS_VIEWS] = {"screen", "ram"};
@@ -47,6 +50,7 @@ void vcs_score_settings(vcs_text_t *text, vcs_profile_t profile, const vcs_score
                   ", presses in %" PRId64 " states, %" PRId64 " bits of RAM, %" PRId64 " of ROM, %" PRId64
                   " pixels, window %" PRId64,
                   o->states, o->bits, o->rom_bits, o->pixels, o->window);
+  if (o->budget > 0) vcs_text_printf(text, ", budget %g", o->budget);
 }
 
 void vcs_score_begin(vcs_text_t *table, const char *settings) {
@@ -167,10 +171,13 @@ static vcs_status_t score_bits(job_t *job, const vcs_run_t *run, vcs_error_t *er
   vcs_status_t status = ram ? add_source(job, run, ram, 1, RAM, error) : VCS_OK;
   if (status == VCS_OK && o->pixels && ram) {
     vcs_score_options_t reverse = job->score;
-    if (o->costs) reverse.costs = job->costs[VJP];
     for (uint32_t i = 0; i < VCS_SCORE_INPUTS; i++) job->places[ram + i] = (vcs_place_t){VCS_PLACE_INPUT, 0, 0, i};
-    status = vcs_score_vjp(run, &reverse, job->places, ram + VCS_SCORE_INPUTS, (int32_t)o->pixels, (uint64_t)o->seed,
-                           job->sums[VJP], error);
+    for (int source = VJP; source <= REGION && status == VCS_OK; source++) {
+      if (o->costs) reverse.costs = job->costs[source];
+      if (source == REGION) reverse.cell[0] = CELL_WIDTH, reverse.cell[1] = CELL_HEIGHT;
+      status = vcs_score_vjp(run, &reverse, job->places, ram + VCS_SCORE_INPUTS, (int32_t)o->pixels, (uint64_t)o->seed,
+                             job->sums[source], error);
+    }
   }
   if (status == VCS_OK) status = list_rom(job, run, &rom, error);
   if (status == VCS_OK && rom) status = add_source(job, run, rom, 1, ROM, error);
@@ -198,7 +205,7 @@ static vcs_status_t score_states(job_t *job, const vcs_cart_t *cart, vcs_error_t
 static void print_method(const job_t *job, const char *game, int m, vcs_text_t *rows) {
   const int horizons = job->options->horizon_count;
   for (int source = 0; source < SOURCES; source++) {
-    const int count = source == VJP ? 1 : VCS_VIEWS; /* a reverse pass has one row of effects */
+    const int count = source >= VJP ? 1 : VCS_VIEWS; /* a reverse pass has one row of effects */
     for (int i = 0; i < horizons * count; i++) {
       vcs_score_row(rows, game, vcs_study_method_name(job->options->methods[m]), sources[source],
                     job->options->horizons[i / count], i % count, &job->sums[source][m * horizons * count + i],
@@ -236,6 +243,7 @@ vcs_status_t vcs_score_game(const vcs_cart_t *cart, const char *game, const vcs_
                          .methods = o.methods,
                          .method_count = o.method_count,
                          .window = o.window,
+                         .budget = o.budget,
                          .threads = o.threads,
                          .report = o.report}};
   const size_t count = (size_t)o.method_count * (size_t)o.horizon_count * VCS_VIEWS;

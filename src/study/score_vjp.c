@@ -1,8 +1,9 @@
 /* score_vjp.c: reverse passes beside the truth (study.h).
  *
  * At each horizon some pixels are drawn among those that the exact Jacobian says some place changes. A reverse pass
- * from one pixel predicts the effect of every place on it; the truth is that pixel's row of the Jacobian. One walk
- * gives the rows of all pixels, so that its price does not depend on how many are looked at.
+ * from one pixel, or from all pixels of the cell of a grid that contains it, predicts the effect of every place on it;
+ * the truth is that pixel's row of the Jacobian, or the sum of the cell's rows. One walk gives the rows of all pixels,
+ * so that its price does not depend on how many are looked at.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,20 +51,33 @@ static void choose(job_t *job, uint64_t random) {
   }
 }
 
-/* The derivative of one pixel after some frames with respect to every place, by a method. */
+/* Whether a pixel is the one that was drawn, or in the same cell. */
+static bool is_output(const job_t *job, uint32_t pixel, uint32_t drawn) {
+  const int32_t *cell = job->options->cell;
+  if (!cell[0] || !cell[1]) return pixel == drawn;
+  return pixel % VCS_WIDTH / (uint32_t)cell[0] == drawn % VCS_WIDTH / (uint32_t)cell[0] &&
+         pixel / VCS_WIDTH / (uint32_t)cell[1] == drawn / VCS_WIDTH / (uint32_t)cell[1];
+}
+
+/* The derivative of one pixel, or cell, after some frames with respect to every place, by a method. */
 static bool predict(const job_t *job, int method, int32_t frames, uint32_t pixel, float *estimate) {
   const vcs_run_t run = {job->run->cart, job->run->start, job->run->picture, job->run->controls, frames};
   const size_t state = 8 * vcs_state_size(run.cart), rom = (size_t)8 * run.cart->rom_size,
                input = (size_t)VCS_INPUTS * (size_t)frames;
+  bool wanted[3] = {false};
+  for (size_t i = 0; i < job->count; i++) wanted[job->places[i].kind] = true;
   float *slots[] = {calloc(state, sizeof(float)), calloc(rom, sizeof(float)), calloc(input, sizeof(float))};
   float *pixels = calloc(VCS_FRAME_BYTES, sizeof(float)), **by_frame = calloc((size_t)frames, sizeof *by_frame);
   bool done = slots[0] && slots[1] && slots[2] && pixels && by_frame;
   if (done) {
     vcs_grad_options_t options;
     vcs_study_method_options(method, (int32_t)job->options->window, &options);
-    pixels[pixel] = 1;
+    options.budget = job->options->budget;
+    options.threads = 1;
+    for (uint32_t i = 0; i < VCS_WIDTH * (uint32_t)run.cart->frame_height; i++) pixels[i] = is_output(job, i, pixel);
     by_frame[frames - 1] = pixels;
-    const vcs_grad_inputs_t inputs = {slots[0], slots[1], slots[2]};
+    const vcs_grad_inputs_t inputs = {wanted[0] ? slots[0] : NULL, wanted[1] ? slots[1] : NULL,
+                                      wanted[2] ? slots[2] : NULL};
     const vcs_grad_outputs_t outputs = {.pixels = by_frame};
     done = vcs_grad_vjp(&run, &options, &inputs, &outputs, NULL, NULL) == VCS_OK;
   }
@@ -91,9 +105,9 @@ static bool score_pixel(void *context, size_t item, int worker) {
   bool done = truth && estimate;
   for (size_t i = 0; done && i < job->entry_count; i++) {
     const vcs_jacobian_entry_t *e = &job->entries[i];
-    if (e->horizon != horizon || e->index != pixel) continue;
+    if (e->horizon != horizon || !is_output(job, e->index, pixel)) continue;
     const int sign = vcs_run_bit(job->run, &job->places[e->flip]) == 1 ? -1 : 1;
-    truth[e->flip] = (float)(sign * (e->flipped - e->base));
+    truth[e->flip] += (float)(sign * (e->flipped - e->base));
   }
   for (int m = 0; m < o->method_count && done; m++) {
     const bool exact = o->methods[m] == VCS_STUDY_EXACT;
@@ -134,7 +148,7 @@ vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *give
   vcs_score_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_options_t, &o, given, error);
   if (status) return status;
-  if (!o.methods || !o.horizons || pixels < 1) {
+  if (!o.methods || !o.horizons || pixels < 1 || o.cell[0] < 0 || o.cell[1] < 0) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "reverse passes are scored by given methods, horizons and pixels");
   }
   job_t job = {.options = &o, .run = run, .places = places, .count = count, .pixels = pixels};

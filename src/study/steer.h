@@ -4,11 +4,16 @@
 
 #include "study/internal.h"
 
+enum { VCS_STEER_CELLS = 8 };
+
 typedef struct {
   const vcs_steer_options_t *options;
   const vcs_run_t *run;
-  vcs_scalar_t target;
-  int wanted; /* value of the byte */
+  vcs_scalar_t target; /* its kind */
+  struct {
+    int index, wanted;
+  } cells[VCS_STEER_CELLS]; /* bytes of RAM and their values */
+  int cell_count;
   vcs_steps_t steps;
   vcs_steer_t *results; /* [seed][search] */
   bool failed;
@@ -17,7 +22,7 @@ typedef struct {
 /* An input of a frame that may be flipped, and by how much that is predicted to help. */
 typedef struct {
   int frame, input;
-  float gain;
+  float merit;
 } vcs_steer_flip_t;
 
 /* A search under way. `run` differs from the job's in its controls only. */
@@ -51,6 +56,9 @@ bool vcs_steer_goes_on(const vcs_search_t *s);
 /* Runs s->tried, charges it, remembers it if it is the best, and returns its value. */
 double vcs_steer_evaluate(vcs_search_t *s);
 
+/* Changes s->held at random into s->tried, runs it, and takes it unless it is worse. Returns whether it is better. */
+bool vcs_steer_mutate(vcs_search_t *s);
+
 /* The value of an end of the run: the score, or the distance to the goal, negated. */
 double vcs_steer_value(const vcs_steer_job_t *job, double score, const uint8_t *ram);
 
@@ -59,6 +67,10 @@ void vcs_steer_hold(vcs_search_t *s, const uint8_t *held);
 
 /* The searches of steer_population.c; they begin with the sequence in s->held, whose value is s->value. */
 void vcs_steer_evolution(vcs_search_t *s);
+void vcs_steer_take(vcs_search_t *s, const uint8_t *held, double value); /* a sequence whose value is known */
 void vcs_steer_exact(vcs_search_t *s);
+
+/* The search of steer_horizon.c. */
+void vcs_steer_horizon(vcs_search_t *s);
 
 #endif

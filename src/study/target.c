@@ -1,4 +1,4 @@
-/* target.c: outputs and places by name, and what a run ends with (study.h). */
+/* target.c: outputs by name, and what a run ends with (study.h). */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -71,48 +71,6 @@ vcs_status_t vcs_target_parse(const char *text, const vcs_cart_t *cart, const vc
                         "an output is pixel:X,Y, region:X,Y,WIDTH,HEIGHT, screen, ram:9C, ram:9C.3 or score, "
                         "not '%.60s'",
                         text);
-}
-
-vcs_status_t vcs_place_parse_bit(const char *text, const vcs_run_t *run, vcs_place_t *place, vcs_error_t *error) {
-  const vcs_cart_t *cart = run->cart;
-  const char *ram = after(text, "ram:"), *rom = after(text, "rom:");
-  const bool offset = rom && *rom == '@';
-  long number;
-  int bit;
-  if (ram && read_byte(ram, &number, &bit) && bit >= 0 && number >= 0x80 && number <= 0xFF) {
-    *place = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)bit, 0, (uint32_t)(offsetof(vcs_t, ram) + (size_t)number - 0x80)};
-    return VCS_OK;
-  }
-  if (rom && read_byte(rom + offset, &number, &bit) && bit >= 0) {
-    if (!offset) {
-      number = number & 0x1000 && number <= 0xFFFF ? vcs_cart_read_place(cart, run->start, (uint16_t)number) : -1;
-    }
-    if (number >= 0 && number < (long)cart->rom_size) {
-      *place = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)bit, 0, (uint32_t)number};
-      return VCS_OK;
-    }
-  }
-  return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                        "a bit is ram:9C.3, rom:F123.4 or rom:@1F0.4 (an offset in the image), not '%.60s'", text);
-}
-
-vcs_status_t vcs_place_parse_input(const char *text, const vcs_run_t *run, vcs_place_t *place, vcs_error_t *error) {
-  char name[32], names[128];
-  const size_t length = strcspn(text, "@");
-  snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), text);
-  const int input = vcs_input_by_name(name);
-  int frame = 0;
-  if (input < 0 || (text[length] && !vcs_parse_counts(text + length + 1, &frame, 1))) {
-    vcs_input_names(names, sizeof names);
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "an input is one of %s, as right or right@2, not '%.40s'", names,
-                          text);
-  }
-  if (frame >= run->frames) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the input %.40s: the run has the frames 0 to %d", text,
-                          (int)run->frames - 1);
-  }
-  *place = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)frame, (uint32_t)input};
-  return VCS_OK;
 }
 
 /* ---- The end of a run --------------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ class Explorer {
     this.code = new Code(this);
     this.running = false;
     this.timeline = 0; // counts changes of the past, so that a frame number and it name a moment
-    this.asked = 0; // counts questions: answers to earlier ones are not shown
+    this.questions = 0; // how many were asked: the answer to an earlier one is not shown
     this.pixel = null;
     this.flipped = null;
     this.turn = Promise.resolve(); // calls that change the present come one after the other
@@ -139,7 +139,7 @@ class Explorer {
     byId("run").textContent = on ? "Pause" : "Play";
     byId("run").setAttribute("aria-pressed", String(on));
     if (on) {
-      this.asked++;
+      this.questions++;
       this.pixel = this.screen.cursor = this.screen.boxes = this.screen.writes = this.screen.map = null;
       this.due = performance.now();
       requestAnimationFrame((time) => this.tick(time));
@@ -167,7 +167,7 @@ class Explorer {
   // ---- Questions -------------------------------------------------------------------------------------------------
 
   // The run that ends with the frame that is shown.
-  scene(frames = HORIZON) {
+  setup(frames = HORIZON) {
     const moment = `${this.timeline}:${this.view.frame}:${frames}`;
     if (!this.exported || this.exported.moment !== moment) {
       this.exported = { moment, run: this.player.call("exportRun", { frames }) };
@@ -178,7 +178,7 @@ class Explorer {
 
   ask(which, call, args) {
     this.warmUp();
-    return this.students[which].ask(this.scene(), call, args);
+    return this.students[which].ask(this.setup(), call, args);
   }
 
   // Starts the workers that answer.
@@ -204,7 +204,7 @@ class Explorer {
       this.run(false);
       await this.turn;
     }
-    const question = ++this.asked;
+    const question = ++this.questions;
     const { view } = this;
     const target = `pixel:${pixel.x},${pixel.y}`;
     const began = performance.now();
@@ -222,7 +222,7 @@ class Explorer {
       const result = await this.ask(which, "explain", { target, parts });
       answer.milliseconds[name] = Math.round(performance.now() - began);
       Object.assign(answer, result);
-      if (question === this.asked) draw(result);
+      if (question === this.questions) draw(result);
     };
     await part("ram", 0, PARTS.ram, (a) => this.why.showRam(a, this.ramBefore()));
     await Promise.all([
@@ -234,7 +234,7 @@ class Explorer {
       const methods = await this.ask(1, "explain", { target, parts: PARTS.ram | PARTS.methods });
       answer.milliseconds.methods = Math.round(performance.now() - began);
       answer.methods = methods.ram;
-      if (question === this.asked) this.why.showMethods(methods);
+      if (question === this.questions) this.why.showMethods(methods);
     }
     return answer;
   }
@@ -315,8 +315,8 @@ class Explorer {
   // What is shown of a frame that stands still.
   async refresh() {
     if (this.running || !this.view || this.view.frame === this.view.first) return;
-    const { moment } = this.scene();
-    const here = () => !this.running && this.scene().moment === moment;
+    const { moment } = this.setup();
+    const here = () => !this.running && this.setup().moment === moment;
     const start = await this.ask(0, "at", { row: 0 });
     if (here()) this.before = Uint8Array.from(start.fields.ram);
     this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "objects") : null;
@@ -455,7 +455,7 @@ class Explorer {
       else await this.explain(pixel);
     });
     // After a click on a control while the game plays, keys play: SPACE fires and does not press the control again.
-    document.querySelector(".stage").addEventListener("click", (e) => {
+    document.querySelector(".screen").addEventListener("click", (e) => {
       if (e.detail && this.running) byId("picture").focus({ preventScroll: true });
     });
     on("open", "click", () => byId("file").click());

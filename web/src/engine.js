@@ -1,4 +1,4 @@
-// engine.js: the page's side of a worker: every call is a promise.
+// engine.js: the page's end of a worker: every call is a promise.
 
 let source; // one Blob for all workers: pages opened from a file may not start a worker from another file
 
@@ -43,18 +43,18 @@ export class Student extends Engine {
     this.queue = Promise.resolve();
   }
 
-  // `scene` is {cartridge: {image, patch, name}, moment: a text that names the moment, run: () => promise of bytes, frames}
-  ask(scene, call, args) {
+  // `setup` is {cartridge: {image, patch, name}, moment: a text that names the moment, run: () => promise of bytes, frames}
+  ask(setup, call, args) {
     const turn = this.queue.then(async () => {
-      if (this.cartridge !== scene.cartridge) {
-        await this.call("open", scene.cartridge);
-        this.cartridge = scene.cartridge;
+      if (this.cartridge !== setup.cartridge) {
+        await this.call("open", setup.cartridge);
+        this.cartridge = setup.cartridge;
         this.moment = null;
       }
-      if (this.moment !== scene.moment) {
-        await this.call("importRun", { run: await scene.run() });
-        await this.call("lookBack", { frames: scene.frames });
-        this.moment = scene.moment;
+      if (this.moment !== setup.moment) {
+        await this.call("importRun", { run: await setup.run() });
+        await this.call("lookBack", { frames: setup.frames });
+        this.moment = setup.moment;
       }
       return this.call(call, args);
     });

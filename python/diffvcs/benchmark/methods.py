@@ -120,6 +120,20 @@ def integrated_gradients_flipped(problem: Problem) -> np.ndarray | None:
     return _mean_gradient(problem, "bit+fork", _path(problem, 1 - problem.x, _steps("bit+fork")))
 
 
+def _add_network_rules(rule: str, gradient: str) -> None:
+    """Registers a method that needs layers: those of an agent's network. The machine's derivative carries on from its pictures."""
+
+    @method(f"{rule}/{gradient}", family="gradient")
+    def through_network(problem: Problem) -> np.ndarray | None:
+        """DeepLIFT's rescale rule, or guided backpropagation, through the agent; None where there is no agent."""
+        return problem.gradient(gradient, rule=rule) if problem.task.output == "action" else None
+
+
+for rule in ("deeplift", "guided"):
+    for name in ("bit", "bit+fork"):
+        _add_network_rules(rule, name)
+
+
 # ---- occlusion -------------------------------------------------------------------------------------------------------
 
 
@@ -204,7 +218,7 @@ def activation_patching_byte(problem: Problem) -> np.ndarray | None:
 
 
 def _ridge(masks: np.ndarray, values: np.ndarray, weights: np.ndarray, penalty: float = 1.0) -> np.ndarray:
-    """Coefficients of a weighted linear model with an intercept; solved in the samples, of which there are fewer."""
+    """Coefficients of a weighted linear model with an intercept; solved for the samples, which are fewer than the features."""
     total = weights.sum()
     root = np.sqrt(weights)
     rows = (masks - weights @ masks / total) * root[:, None]
@@ -341,7 +355,7 @@ def pca(problem: Problem) -> np.ndarray | None:
     if watched is None:
         return None
     bits = _standard(watched[0])
-    _, directions = np.linalg.eigh(bits @ bits.T)  # of times, of which there are fewer than sources
+    _, directions = np.linalg.eigh(bits @ bits.T)  # over times, which are fewer than sources
     activity = directions[:, -8:]
     return _of_components(activity.T @ bits, activity, watched[1])
 

@@ -13,9 +13,13 @@ suite.json keeps what it drew with a checksum of each truth. A truth that is com
     inputs-screen   twelve inputs in each of the 15 frames         as ram-screen
     inputs-score    the same                                       sum of the rewards
     lesions         bits of ROM bytes that the run executes        1 if the game still runs 30 frames later, else 0
+    ram-action      all 1,024 bits of RAM before the run           1 if a trained agent still takes the same action, else 0
+    inputs-action   twelve inputs in each of the 15 frames         the same
 
 The output is a sum of palette indices, because these are whole numbers (a sum is zero or it is not) and because the relaxed
-machine has no other pixels.
+machine has no other pixels. In the last two tracks the agent of agents.py plays: the actions of the run are its own and stay as they
+are, and the output is what it would do next, from the last picture and the one four frames before. That output has no derivative;
+the network's preference for the action it takes, minus that for the second best, stands in for it.
 """
 
 from __future__ import annotations
@@ -34,9 +38,10 @@ import numpy as np
 from .. import functional, study
 from .._c import WIDTH
 from ..cartridge import Cartridge
-from ..exact import OUTPUTS, jacobian
+from ..exact import OUTPUTS, Jacobian, jacobian
 from ..functional import PLACE, Run, input_places, ram_places, rom_places
 from ..machine import Machine
+from . import agents
 
 VERSION = 1
 FROZEN = Path(__file__).with_name("suite.json")
@@ -46,8 +51,12 @@ LEAST = 3  # causes, and non-causes, that a task has
 DRAWS = 12  # states that are drawn for a task; a task without a good one is left out
 CHUNK = 32  # runs of one call
 WATCHED = 512  # frames that methods which only watch may see
+LATEST = 1800  # frames before a run, at most
+LONGEST = LATEST + WATCHED + LESION_FRAMES  # frames of a game that any task or method sees
 
-TRACKS = ("ram-screen", "ram-score", "rom-screen", "rom-score", "inputs-screen", "inputs-score", "lesions")
+TRACKS = (
+    "ram-screen", "ram-score", "rom-screen", "rom-score", "inputs-screen", "inputs-score", "lesions", "ram-action", "inputs-action",
+)  # fmt: skip
 # Games are split, not states: a threshold that was fitted on one game is used on another.
 DEVELOPMENT = ("breakout", "ms_pacman")
 TEST = ("donkey_kong", "pitfall", "space_invaders")
@@ -96,20 +105,39 @@ class Task:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
+CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all other games are found by name
+
+
+def _cartridge(game: str) -> Cartridge:
+    return CARTRIDGES.get(game) or Cartridge.find(game)
+
+
 @functools.lru_cache(maxsize=8)
-def _state(game: str, seed: int, frame: int) -> tuple[Cartridge, np.ndarray]:
-    """The game after `frame` frames of an action stream."""
-    machine = Machine(Cartridge.find(game))
+def _stream(game: str, seed: int, agent: bool) -> tuple[str, ...]:
+    """The actions of a game from its start: an agent's, or those of an action stream."""
+    if agent:
+        return tuple(agents.play(agents.load(game), seed, LONGEST, cart=_cartridge(game))[0])
+    return tuple(study.action_stream(seed, LONGEST))
+
+
+def _actions(task: Task, first: int, count: int) -> list[str]:
+    """The actions of frames `first` to `first + count` after the start of a task's game."""
+    return list(_stream(task.game, task.number + 1, task.output == "action")[first : first + count])
+
+
+@functools.lru_cache(maxsize=8)
+def _state(task: Task, frame: int) -> tuple[Cartridge, np.ndarray]:
+    """A task's game after `frame` frames."""
+    machine = Machine(_cartridge(task.game))
     machine.reset()
-    for action in study.action_stream(seed, frame):
+    for action in _actions(task, 0, frame):
         machine.act_on(action)
     return machine.cart, machine.save()
 
 
 def _run(task: Task) -> Run:
-    cart, state = _state(task.game, task.number + 1, task.frame)
-    actions = study.action_stream(task.number + 1, task.frame + task.frames)[task.frame :]
-    return functional.run(cart, state, actions)
+    cart, state = _state(task, task.frame)
+    return functional.run(cart, state, _actions(task, task.frame, task.frames))
 
 
 def _places(task: Task, played: Run) -> np.ndarray:
@@ -155,12 +183,16 @@ class Problem:
         key = self.places["frame"] if self.task.sources == "inputs" else self.places["index"]
         return np.unique(key, return_inverse=True)[1]
 
+    @property
+    def _agent(self) -> agents.Agent:
+        return agents.load(self.task.game)
+
     @functools.cached_property
     def base(self) -> float:
         """The output of the run itself."""
         if self.task.output == "score":
             return float(self.played.reward.sum())
-        if self.task.output == "lesions":
+        if self.task.output in ("lesions", "action"):
             return 1.0
         x, y, width, height = self.task.box
         return float(self.played.frames[-1, y : y + height, x : x + width].sum(dtype=np.int64))
@@ -183,33 +215,41 @@ class Problem:
         found[chosen] = self.base - self.forward(rows[chosen])
         return found
 
-    def gradient(self, method: str, x: np.ndarray | None = None) -> np.ndarray | None:
+    def gradient(self, method: str, x: np.ndarray | None = None, rule: str = "derivative") -> np.ndarray | None:
         """Returns the derivative of the output with respect to each source, at the run or at other bits.
 
-        None where a method cannot, because the relaxed machine knows no rewards or the budget has too few runs left. The output of
-        lesions has no derivative; the sum of the last picture stands in for it.
+        None where a method cannot, because the relaxed machine knows neither rewards nor grey values, or because the budget has
+        too few runs left. The outputs of lesions and of actions have no derivative; the sum of the last picture, and an agent's
+        preference for its action, stand in for them. `rule` is how an agent's network passes a derivative on (agents.py).
         """
         price = self.frames * (len(self) if method == "exact" else PASS_COST[method])
         poor = self.budget is not None and self.cost + price > self.budget * self.frames
-        if poor or (method == "relaxed" and self.task.output == "score"):
+        if poor or (method == "relaxed" and self.task.output in ("score", "action")):
             return None
         self.cost += price
         played = self.played if x is None else _with(self.played, self.places, np.asarray(x) > 0.5)
+        pictures = self._pictures(x) if self.task.output == "action" else None
         if method == "exact":
-            changes = _sums(played, [self.places[i : i + 1] for i in range(len(self))], *self._weighed())
+            sets = [self.places[i : i + 1] for i in range(len(self))]
+            if pictures is None:
+                changes = _sums(played, sets, *self._weighed())
+            else:
+                changes = _choices(self._agent, self.played, played, sets, pictures)
             return changes * (1 - 2 * _values(played, self.places))
         options: dict[str, Any] = {"dreward": 1.0} if self.task.output == "score" else {"dframes": self._weighed()[0]}
-        source = {"ram": "state", "inputs": "inputs"}.get(self.task.sources, "rom")
+        if pictures is not None:
+            options = {"dframes": self._preference(pictures, rule), "values": agents.grey(self.cart).astype(np.float32)}
+        source = {"ram": "ram", "inputs": "input"}.get(self.task.sources, "rom")
         options.update(RELAXED if method == "relaxed" else {})
         found = functional.vjp(
             played.cart, played.before, played.actions.tolist(), played=played, method=method, wrt=source, **options
         )
         at, bit = self.places["index"].astype(np.int64), self.places["bit"]
-        if source == "inputs":
+        if source == "input":
             assert found.dinput is not None
             values = found.dinput[self.places["frame"], at]
         else:
-            slots = found.dstate if source == "state" else found.drom
+            slots = found.dstate if source == "ram" else found.drom
             assert slots is not None
             values = slots.reshape(-1, 8)[at, bit]
         return np.clip(np.nan_to_num(values.astype(float)), -LARGEST, LARGEST)
@@ -221,6 +261,25 @@ class Problem:
         weights[y : y + height, x : x + width] = 1
         return weights, self.task.output == "score"
 
+    def _pictures(self, x: np.ndarray | None) -> np.ndarray:
+        """The two pictures that the agent decides by, at the run or at other bits."""
+        pictures = self.played.frames[agent_looks(self.played)]
+        flipped = self.places[:0] if x is None else self.places[(np.asarray(x) > 0.5) != (self.x > 0.5)]
+        if len(flipped):
+            self.cost += self.frames
+            pictures = next(_flipped_pictures(_jacobian(self.played, [flipped], agent_looks(self.played)), pictures))
+        return pictures
+
+    def _preference(self, pictures: np.ndarray, rule: str) -> np.ndarray:
+        """The derivative of the agent's preference for its action with respect to each grey pixel of the run."""
+        agent, looks = self._agent, agent_looks(self.played)
+        wanted = agent.best_two(agents.see(self.cart, *self.played.frames[looks]))
+        weights = np.zeros((self.frames, self.cart.height, WIDTH), np.float32)
+        weights[looks] = agents.on_pixels(
+            agent.gradient(agents.see(self.cart, *pictures), wanted, rule), self.cart.height
+        )
+        return weights
+
     def watch(self, frames: int = WATCHED) -> tuple[np.ndarray, np.ndarray] | None:
         """Plays on without touching anything; returns the sources (times x sources) and the output that follows each.
 
@@ -230,11 +289,14 @@ class Problem:
             return None
         frames = max(2 * self.frames, self.samples(frames // self.frames) * self.frames)
         self.cost += frames
-        actions = study.action_stream(self.task.number + 1, self.task.frame + frames)[self.task.frame :]
-        run = functional.run(self.cart, self.played.before, actions)
+        run = functional.run(self.cart, self.played.before, _actions(self.task, self.task.frame, frames))
         last = frames - self.frames + 1
         if self.task.output == "score":
             after = np.convolve(run.reward, np.ones(self.frames), "valid")
+        elif self.task.output == "action":
+            now, before = run.frames[self.frames - 1 :], run.frames[self.frames - 1 - agents.SKIP : -agents.SKIP]
+            choices = self._agent.choice(agents.see(self.cart, before, now))
+            after = choices == choices[0]
         else:
             x, y, width, height = self.task.box
             after = run.frames[self.frames - 1 :, y : y + height, x : x + width].sum((1, 2), dtype=np.int64)
@@ -252,8 +314,7 @@ class Problem:
         if self.task.sources not in ("ram", "inputs"):
             return None
         self.cost += 97
-        actions = study.action_stream(self.task.number + 1, self.task.frame + 97 + self.frames)[self.task.frame :]
-        later = functional.run(self.cart, self.played.before, actions)
+        later = functional.run(self.cart, self.played.before, _actions(self.task, self.task.frame, 97 + self.frames))
         if self.task.sources == "inputs":
             return later.inputs[97:].reshape(-1)
         return np.unpackbits(later.ram[96], bitorder="little").astype(float)
@@ -307,10 +368,61 @@ def _changes(task: Task, played: Run, sets: list[np.ndarray], engine: str = "wal
     """F(flipped) - F of a task's output."""
     if task.output == "lesions":
         return _stops(played, sets, engine)
+    if task.output == "action":
+        return _choices(agents.load(task.game), played, played, sets, played.frames[agent_looks(played)], engine)
     weights = np.zeros((played.cart.height, WIDTH))
     x, y, width, height = task.box
     weights[y : y + height, x : x + width] = 1
     return _sums(played, sets, weights, task.output == "score", engine)
+
+
+def _jacobian(
+    played: Run, sets: list[np.ndarray], looks: list[int], engine: str = "walk", of: tuple[str, ...] = ("screen",)
+) -> Jacobian:
+    """What changes in the pictures with these numbers, of which the first is 0."""
+    return jacobian(
+        played.cart, played.before, played.actions.tolist(), wrt=sets, of=of, horizons=[look + 1 for look in looks],
+        played=played, engine=engine,
+    )  # fmt: skip
+
+
+def _flipped_pictures(found: Jacobian, healthy: np.ndarray) -> Iterator[np.ndarray]:
+    """The pictures with each set of places flipped, from those of the run itself."""
+    drawn = found.output == OUTPUTS.index("screen")
+    bounds = np.searchsorted(found.column, np.arange(found.shape[1] + 1))
+    for first, last in zip(bounds[:-1], bounds[1:]):
+        part = slice(first, last)
+        mine = drawn[part]
+        pictures = healthy.copy()
+        pictures.reshape(len(healthy), -1)[found.horizon[part][mine], found.index[part][mine]] = found.flipped[part][
+            mine
+        ]
+        yield pictures
+
+
+def agent_looks(played: Run) -> list[int]:
+    """Returns the numbers of the pictures that an agent decides by: that of the decision before, and the last one."""
+    return [len(played.frames) - 1 - agents.SKIP, len(played.frames) - 1]
+
+
+def flipped_views(played: Run, sets: list[np.ndarray], engine: str = "walk") -> Iterator[np.ndarray]:
+    """Yields what an agent would see (2 x height x 160: the picture of the decision before, and the last) with each set of
+    places flipped."""
+    looks = agent_looks(played)
+    for first in range(0, len(sets), 1024):
+        yield from _flipped_pictures(_jacobian(played, sets[first : first + 1024], looks, engine), played.frames[looks])
+
+
+def _choices(
+    agent: agents.Agent, first: Run, played: Run, sets: list[np.ndarray], pictures: np.ndarray, engine: str = "walk"
+) -> np.ndarray:
+    """How much the output "the agent takes the action that it takes in the first run" changes, for sets of places of another
+    run, of which `pictures` are those that the agent sees. The two runs differ in bits where a derivative is elsewhere."""
+    cart, found = played.cart, _jacobian(played, sets, agent_looks(played), engine)
+    seen = [agents.see(cart, *changed) for changed in _flipped_pictures(found, pictures)]
+    usual = agent.choice(agents.see(cart, *first.frames[agent_looks(first)]))
+    here = agent.choice(agents.see(cart, *pictures)) == usual
+    return (agent.choice(np.array(seen)) == usual).astype(float) - float(here)
 
 
 def _stops(played: Run, sets: list[np.ndarray], engine: str) -> np.ndarray:
@@ -320,23 +432,14 @@ def _stops(played: Run, sets: list[np.ndarray], engine: str) -> np.ndarray:
     the healthy ones are not, or if more than half of the last picture's pixels differ from the healthy picture.
     """
     count = len(played.frames)
-    looks = [count - 10, count - 5, count]
-    found = jacobian(
-        played.cart, played.before, played.actions.tolist(), wrt=sets, of=("screen", "state"), horizons=looks,
-        played=played, engine=engine,
-    )  # fmt: skip
-    healthy = played.frames[[look - 1 for look in looks]].reshape(3, -1)
+    looks = [count - 11, count - 6, count - 1]
+    found = _jacobian(played, sets, looks, engine, ("screen", "state"))
+    healthy = played.frames[looks]
     moves = (healthy != healthy[0]).any()
-    drawn = found.output == OUTPUTS.index("screen")
     halted = (found.output == OUTPUTS.index("state")) & (found.index == played.cart.offset("jammed"))
     stops = np.zeros(len(sets))
     stops[found.column[halted]] = -1
-    bounds = np.searchsorted(found.column, np.arange(len(sets) + 1))
-    for i in range(len(sets)):
-        part = slice(bounds[i], bounds[i + 1])
-        mine = drawn[part]
-        pictures = healthy.copy()
-        pictures[found.horizon[part][mine], found.index[part][mine]] = found.flipped[part][mine]
+    for i, pictures in enumerate(_flipped_pictures(found, healthy)):
         frozen = moves and (pictures == pictures[0]).all()
         if frozen or (pictures[2] != healthy[2]).mean() > 0.5:
             stops[i] = -1
@@ -423,11 +526,13 @@ def frozen_checksum(task: Task) -> str | None:
 
 def _draw(track: str, game: str, number: int) -> tuple[Task, str] | None:
     """Draws states of a game until one makes a task with enough causes and non-causes."""
+    if track.endswith("action") and not agents.path(game).is_file():
+        return None
     random = np.random.default_rng([VERSION, TRACKS.index(track), number, *game.encode()])
     for _ in range(DRAWS):
-        task = Task(track, game, number, int(random.integers(120, 1800)), (0, 0, 0, 0))
+        task = Task(track, game, number, int(random.integers(120, LATEST)), (0, 0, 0, 0))
         if task.output == "screen":
-            cart, state = _state(game, number + 1, task.frame + task.frames - 1)
+            cart, state = _state(task, task.frame + task.frames - 1)
             boxes = study.object_boxes(functional.run(cart, state, _run(task).actions[-1:].tolist()))
             objects = sorted(name for name, box in boxes.items() if name != "PF" and box[2] * box[3] <= 4096)
             if not objects:

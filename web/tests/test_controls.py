@@ -1,4 +1,4 @@
-"""Hands on the explorer: game pads, fingers and keys, and its sound, as far as a browser without them can have them."""
+"""Controls of the explorer: game pads, touch and keys, and its sound, as far as a browser without these devices can have them."""
 
 import pytest
 

@@ -1,0 +1,55 @@
+"""Attributions and truths as Quantus reads them (Hedstroem et al. 2023, pip install quantus).
+
+A task is one .npz file with the arrays that a metric of Quantus takes, a batch of one. Sources are a picture: a row for each byte or
+frame, a column for each bit or input.
+
+    x_batch          1 x 1 x rows x columns   the sources in the run, 0 or 1
+    y_batch          1                        0: the output has no class
+    s_batch          1 x 1 x rows x columns   true for sources that matter: the truth
+    effects          1 x 1 x rows x columns   the exact effects
+    a_batch/METHOD   1 x 1 x rows x columns   an attribution, the largest number 1 or -1
+
+The localization metrics (AUC, RelevanceRankAccuracy, TopKIntersection, ...) compare a_batch with s_batch and need no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from .methods import METHODS
+from .suite import Problem, Task, exact_effects
+
+
+def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
+    """Returns the arrays of a task. Methods that do not apply are left out."""
+    problem = Problem(task)
+    effects, columns = exact_effects(problem), 12 if task.sources == "inputs" else 8
+
+    def shape(values: np.ndarray) -> np.ndarray:
+        return np.asarray(values).reshape(1, 1, -1, columns)
+
+    found = {
+        "x_batch": shape(problem.x.astype(np.float32)),
+        "y_batch": np.zeros(1, np.int64),
+        "s_batch": shape(effects != 0),
+        "effects": shape(effects),
+    }
+    for name in methods:
+        values = METHODS[name].function(Problem(task))
+        if values is not None:
+            values = np.asarray(values, float)
+            found[f"a_batch/{name}"] = shape(values / max(np.abs(values).max(initial=0), 1e-300))
+    return found
+
+
+def write(task: Task, methods: Sequence[str], folder: Path) -> Path:
+    """Writes the file of a task; returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, part = folder / f"{task.name}.npz", folder / f"{task.name}.part"
+    with part.open("wb") as file:
+        np.savez_compressed(file, **arrays(task, methods))  # type: ignore[arg-type]
+    part.replace(path)
+    return path

@@ -1,0 +1,241 @@
+/* hybrid.c: the method `hybrid` of vcs_grad_jvp and vcs_grad_vjp: exact effects within a budget, estimates for the
+ * rest.
+ *
+ * A product with the exact Jacobian costs by the bit; an estimate costs the same for all bits, and is wrong where a
+ * branch turns. So the bits whose estimates are least certain are flipped first, until the budget is spent:
+ *
+ *   VJP   one reverse pass with forks and one without. Where their derivatives of a bit differ, a branch turns between
+ *         the bit and the outputs: these bits come first, in order of the difference. Then come controls and bits of
+ *         RAM whose derivative is 0 in both passes, as first order misses half of the effects; then bits for which the
+ *         passes agree; and last the bits of ROM and of chips whose derivative is 0 in both.
+ *   JVP   the bits with the largest tangents. The estimate is one forward pass along the tangents that are left, and
+ *         is not made if there are none.
+ *
+ * So with no budget `hybrid` is `bit` with forks, and with a large one it is `exact`, except for numbers (positions,
+ * times), whose slots are not bits in an estimate: they keep their estimates.
+ *
+ * The price of exact effects is not measured but counted, so that results are the same everywhere: a frame of the run
+ * for each walk, a frame of a flip in it, an instruction that a flip executes, a wake of a flip (concurrent.c), a frame
+ * of a flip that is run again. The weights below are what these cost in processor time, in frames of ale-py, on four
+ * games and within a third (RAM, controls, registers and ROM, 4 and 8 frames). A first walk of a quarter of the budget,
+ * at the price that bits of RAM have, shows what the bits of this run cost; the walks after it take as many bits as
+ * twice that price pays for.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "grad/jacobian.h"
+#include "grad/sweep.h"
+#include "host/arena.h"
+
+enum { FRAMES_PAID = 40, WINDOW = 256, MOST = 1024 };
+
+/* Prices, in frames of ale-py; that of a bit of RAM is for each frame of the run. */
+static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,
+                    ram_bit = 0.035;
+
+/* A bit that may be flipped. */
+typedef struct {
+  size_t slot;
+  float doubt; /* how much there is to gain */
+  int turn;    /* bits of turn 0 come first */
+} candidate_t;
+
+typedef struct {
+  const vcs_run_t *run;
+  const vcs_grad_options_t *options;
+  const vcs_grad_outputs_t *outputs;
+  vcs_slot_list_t list;
+  vcs_arena_t arena;
+  candidate_t *candidates;
+  size_t count, done;
+  vcs_place_t *places;
+  float *numbers; /* tangents or adjoints of the places */
+  vcs_work_t work;
+  vcs_grad_report_t report;
+} hybrid_t;
+
+/* ---- The budget ---------------------------------------------------------------------------------------------------
+ */
+
+/* What the bits that are done have cost, apart from the walks that they share. */
+static double price(const hybrid_t *h) {
+  const vcs_work_t *work = &h->work;
+  return flipped_frame * (double)h->done * h->run->frames + instruction * (double)work->executed +
+         wake * (double)work->wakes + rerun_frame * (double)work->rerun;
+}
+
+/* How many bits the next walk flips, after `walks` walks. */
+static size_t next_walk(const hybrid_t *h, int walks) {
+  const double frames = h->run->frames, budget = h->options->budget > 0 ? h->options->budget : FRAMES_PAID * frames;
+  const double spent = price(h), each = h->done ? spent / (double)h->done : ram_bit * frames;
+  const double left_over = budget - spent - (walks + 1) * walked_frame * frames;
+  const double paid = each > 0 || left_over < 0 ? left_over / ((walks ? 2 : 4) * each) : INFINITY;
+  const size_t left = h->count - h->done, most = left < MOST ? left : MOST;
+  return paid < 1 ? 0 : paid < (double)most ? (size_t)paid : most;
+}
+
+typedef vcs_status_t walk_t(hybrid_t *h, size_t first, size_t count, vcs_error_t *error);
+
+/* Walks the candidates in their order, as far as the budget goes. */
+static vcs_status_t spend(hybrid_t *h, walk_t *walk, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  size_t count;
+  for (int walks = 0; status == VCS_OK && (count = next_walk(h, walks)) > 0; walks++, h->done += count) {
+    status = walk(h, h->done, count, error);
+  }
+  h->report.branches = h->done;
+  h->report.instructions += h->work.executed;
+  h->report.forks += h->work.wakes;
+  return status;
+}
+
+/* ---- Candidates ---------------------------------------------------------------------------------------------------
+ */
+
+#define NUMBER(name, count) {offsetof(vcs_t, name), sizeof((vcs_t *)0)->name},
+static const struct { size_t offset, size; } numbers[] = {VCS_NUMBER_FIELDS(NUMBER)};
+
+static bool is_number(const vcs_place_t *place) {
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (place->kind == VCS_PLACE_STATE && place->index - numbers[i].offset < numbers[i].size) return true;
+  }
+  return false;
+}
+
+static bool is_ram(const vcs_place_t *place) {
+  return place->kind == VCS_PLACE_STATE && place->index - offsetof(vcs_t, ram) < sizeof((vcs_t *)0)->ram;
+}
+
+static int by_turn(const void *a, const void *b) {
+  const candidate_t *x = a, *y = b;
+  if (x->turn != y->turn) return x->turn - y->turn;
+  if (x->doubt != y->doubt) return x->doubt > y->doubt ? -1 : 1;
+  return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+static vcs_status_t open_hybrid(hybrid_t *h, const vcs_run_t *run, const vcs_grad_options_t *options,
+                                const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                                vcs_error_t *error) {
+  *h = (hybrid_t){.run = run, .options = options, .outputs = outputs, .list = vcs_slot_list(run, inputs)};
+  h->candidates = vcs_arena_take(&h->arena, h->list.count, sizeof *h->candidates);
+  h->places = vcs_arena_take(&h->arena, h->list.count, sizeof *h->places);
+  h->numbers = vcs_arena_take(&h->arena, h->list.count, sizeof *h->numbers);
+  return vcs_arena_status(&h->arena, error);
+}
+
+/* Puts the candidates into the order in which they are flipped. */
+static void sort(hybrid_t *h) {
+  qsort(h->candidates, h->count, sizeof *h->candidates, by_turn);
+  for (size_t i = 0; i < h->count; i++) h->places[i] = vcs_slot_place(&h->list, h->candidates[i].slot);
+}
+
+/* The estimate: `bit`, with forks of the caller's window, or without. */
+static vcs_grad_options_t estimate_of(const hybrid_t *h, bool forks) {
+  vcs_grad_options_t options = *h->options;
+  options.method = VCS_METHOD_BIT;
+  options.fork_window = !forks ? 0 : options.fork_window ? options.fork_window : WINDOW;
+  return options;
+}
+
+/* ---- Forwards ------------------------------------------------------------------------------------------------------
+ */
+
+static vcs_status_t walk_forwards(hybrid_t *h, size_t first, size_t count, vcs_error_t *error) {
+  return vcs_exact_jvp_of(h->run, h->options, h->places + first, h->numbers + first, count, h->outputs, &h->work,
+                          error);
+}
+
+/* Room for slots like the caller's. */
+static vcs_grad_inputs_t make_slots(hybrid_t *h) {
+  const vcs_slot_list_t *list = &h->list;
+  return (vcs_grad_inputs_t){list->state ? vcs_arena_take(&h->arena, list->state, sizeof(float)) : NULL,
+                             list->rom ? vcs_arena_take(&h->arena, list->rom, sizeof(float)) : NULL,
+                             list->input ? vcs_arena_take(&h->arena, list->input, sizeof(float)) : NULL};
+}
+
+vcs_status_t vcs_hybrid_jvp(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options,
+                            const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                            vcs_grad_report_t *report, vcs_error_t *error) {
+  hybrid_t h;
+  vcs_status_t status = open_hybrid(&h, run, options, inputs, outputs, error);
+  const vcs_grad_inputs_t rest = make_slots(&h); /* the tangents that are left to the estimate */
+  const vcs_slot_list_t left = vcs_slot_list(run, &rest);
+  bool estimates = false;
+  if (status == VCS_OK) status = vcs_arena_status(&h.arena, error);
+  for (size_t i = 0; status == VCS_OK && i < h.list.count; i++) {
+    const float tangent = *vcs_slot(&h.list, i);
+    const vcs_place_t place = vcs_slot_place(&h.list, i);
+    *vcs_slot(&left, i) = tangent;
+    if (tangent == 0) continue;
+    if (is_number(&place)) {
+      estimates = true;
+    } else {
+      h.candidates[h.count++] = (candidate_t){i, fabsf(tangent), 0};
+    }
+  }
+  if (status == VCS_OK) {
+    sort(&h);
+    for (size_t i = 0; i < h.count; i++) h.numbers[i] = *vcs_slot(&h.list, h.candidates[i].slot);
+    status = spend(&h, walk_forwards, error);
+  }
+  for (size_t i = 0; status == VCS_OK && i < h.done; i++) *vcs_slot(&left, h.candidates[i].slot) = 0;
+  if (status == VCS_OK && (estimates || h.done < h.count)) {
+    const vcs_grad_options_t estimate = estimate_of(&h, true);
+    vcs_grad_report_t first = {0};
+    status = vcs_grad_jvp_in(workspace, run, &estimate, &rest, outputs, &first, error);
+    h.report.instructions += first.instructions;
+    h.report.forks += first.forks;
+    h.report.rejoined += first.rejoined;
+  }
+  vcs_arena_free(&h.arena);
+  if (report) *report = h.report;
+  return status;
+}
+
+/* ---- Backwards -----------------------------------------------------------------------------------------------------
+ */
+
+static vcs_status_t walk_backwards(hybrid_t *h, size_t first, size_t count, vcs_error_t *error) {
+  return vcs_exact_vjp_of(h->run, h->options, h->places + first, h->numbers + first, count, h->outputs, &h->work,
+                          error);
+}
+
+/* The turn of a bit whose derivative is `with` with forks and `without` without them. */
+static candidate_t judge(const vcs_slot_list_t *list, size_t slot, float with, float without) {
+  const vcs_place_t place = vcs_slot_place(list, slot);
+  const float difference = fabsf(with - without), size = fmaxf(fabsf(with), fabsf(without));
+  enum { TURNS, UNSEEN_CONTROL, AGREED, UNSEEN_ROM, UNSEEN_CHIP };
+  if (difference > 1e-5F * size || !isfinite(difference)) return (candidate_t){slot, difference, TURNS};
+  if (size > 0) return (candidate_t){slot, size, AGREED};
+  if (place.kind == VCS_PLACE_ROM) return (candidate_t){slot, 0, UNSEEN_ROM};
+  return (candidate_t){slot, 0, place.kind == VCS_PLACE_INPUT || is_ram(&place) ? UNSEEN_CONTROL : UNSEEN_CHIP};
+}
+
+vcs_status_t vcs_hybrid_vjp(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options,
+                            const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                            vcs_grad_report_t *report, vcs_error_t *error) {
+  hybrid_t h;
+  vcs_status_t status = open_hybrid(&h, run, options, inputs, outputs, error);
+  const vcs_grad_inputs_t with = make_slots(&h), without = make_slots(&h);
+  const vcs_slot_list_t forked = vcs_slot_list(run, &with), plain = vcs_slot_list(run, &without);
+  const vcs_grad_options_t forks = estimate_of(&h, true), no_forks = estimate_of(&h, false);
+  if (status == VCS_OK) status = vcs_arena_status(&h.arena, error);
+  if (status == VCS_OK) status = vcs_grad_vjp_in(workspace, run, &no_forks, &without, outputs, NULL, error);
+  if (status == VCS_OK) status = vcs_grad_vjp_in(workspace, run, &forks, &with, outputs, &h.report, error);
+  for (size_t i = 0; status == VCS_OK && i < h.list.count; i++) {
+    const vcs_place_t place = vcs_slot_place(&h.list, i);
+    if (!is_number(&place)) h.candidates[h.count++] = judge(&h.list, i, *vcs_slot(&forked, i), *vcs_slot(&plain, i));
+  }
+  if (status == VCS_OK) {
+    sort(&h);
+    status = spend(&h, walk_backwards, error);
+  }
+  for (size_t i = 0; status == VCS_OK && i < h.done; i++) *vcs_slot(&forked, h.candidates[i].slot) = h.numbers[i];
+  for (size_t i = 0; status == VCS_OK && i < h.list.count; i++) *vcs_slot(&h.list, i) += *vcs_slot(&forked, i);
+  vcs_arena_free(&h.arena);
+  if (report) *report = h.report;
+  return status;
+}

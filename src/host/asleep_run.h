@@ -1,0 +1,302 @@
+/* asleep_run.h: the core on a TIA that sleeps (core/tia_asleep.h), and a frame of it.
+ *
+ * A file that includes this gets the core compiled once more, with the hot loop's stores to the TIA replaced by those
+ * below. They do what core/tia.h does, for the registers that programs write most, up to the time at which the TIA has
+ * to wake up. asleep.c includes it with a hook that runs compiled code, asleep_objects.c with hooks that see what is
+ * painted.
+ */
+#ifndef VCS_HOST_ASLEEP_RUN_H
+#define VCS_HOST_ASLEEP_RUN_H
+
+#include <string.h>
+
+#ifndef VCS_TIA_ASLEEP
+#define VCS_TIA_ASLEEP
+#endif
+#include "core/tia.h"
+
+/* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
+VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
+  vcs_asleep_change(m, &asleep->video, 1u << object, vcs_moment_last(asleep));
+}
+VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
+  asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
+}
+
+VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  if (asleep->rows) {
+    int32_t clock = vcs_moment_clock(m, &asleep->video, vcs_moment_last(asleep));
+    vcs_rows_change(asleep->rows, m, &asleep->video, asleep->on, VCS_LOOK, clock);
+  }
+  m->colu[i] = value;
+}
+
+VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  change(m, asleep, VCS_PF);
+  m->pf[i] = value;
+  turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
+}
+
+/* GRPx: what is delayed does not show yet; what it delays may show now. */
+VCS_HOT_FN void set_player(vcs_t *m, vcs_asleep_t *asleep, unsigned side, uint8_t value) {
+  unsigned other = side ^ 1;
+  if (m->grp[side] != value && !m->vdelp[side]) {
+    change(m, asleep, VCS_P0 + side);
+    turn(asleep, VCS_P0 + side, value);
+  }
+  if (m->grp_old[other] != m->grp[other] && m->vdelp[other]) {
+    change(m, asleep, VCS_P0 + other);
+    turn(asleep, VCS_P0 + other, m->grp[other]);
+  }
+  if (side && m->enabl_old != m->enabl && m->vdelbl) {
+    change(m, asleep, VCS_BL);
+    turn(asleep, VCS_BL, m->enabl);
+  }
+  vcs_tia_latch(m, side, value);
+}
+VCS_SLOW_FN void set_player_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  set_player(m, asleep, 0, value);
+}
+VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  set_player(m, asleep, 1, value);
+}
+
+VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  change(m, asleep, VCS_M0 + i);
+  m->enam[i] = value;
+  turn(asleep, VCS_M0 + i, vcs_missile_on(m, (int)i));
+}
+
+VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) {
+  change(m, asleep, VCS_BL);
+  m->enabl = value;
+  turn(asleep, VCS_BL, value);
+}
+
+VCS_SLOW_FN void set_other(vcs_t *m, vcs_asleep_t *asleep, unsigned objects, uint8_t *reg, uint8_t value) {
+  vcs_asleep_change(m, &asleep->video, objects, vcs_moment_last(asleep));
+  *reg = value;
+  asleep->on = (uint8_t)vcs_objects_on(m);
+}
+
+/* The end of the line that `time` is in. */
+VCS_SLOW_FN uint64_t end_of_line(const vcs_t *m, uint64_t time) {
+  return VCS_CYCLES(vcs_wsync_end((uint32_t)(time >> VCS_CYCLES_SHIFT), m->frame_clock)) | VCS_COUNT_MASK;
+}
+
+/* The whole motion of an HMOVE. */
+VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
+  unsigned moved = 0;
+  for (unsigned i = 0; i < 5; i++) {
+    if (m->hm[i]) moved |= 1u << i;
+  }
+  vcs_asleep_change(m, &asleep->video, moved, vcs_moment_last(asleep));
+  for (; moved; moved &= moved - 1) {
+    int i = VCS_LOWEST(moved);
+    int to = m->pos[i] + (m->hm[i] < 8 ? -m->hm[i] : 16 - m->hm[i]);
+    m->pos[i] = (uint8_t)(to >= 160 ? to - 160 : to < 0 ? to + 160 : to);
+  }
+}
+
+/* HMOVE at the beginning of a line of the picture, as most are. */
+VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
+  if (time > asleep->line_end) asleep->line_end = end_of_line(m, time);
+  uint64_t left = (asleep->line_end - time) >> VCS_CYCLES_SHIFT;
+  if (left < VCS_LINE_CYCLES - 3 || time < asleep->blank_end || asleep->ending != VCS_NEVER || m->stars_shape) {
+    return false;
+  }
+  int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
+  if (at < asleep->video.start) return false;
+  vcs_asleep_note(asleep, time, VCS_HMOVE);
+  if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep);
+  m->hmove_clock = clock;
+  if (!asleep->video.hmove_blanks) return true;
+  m->blank_clock = at;
+  m->blank_first = 0;
+  m->hmove_blank = 1;
+  asleep->blank_end = time + VCS_CYCLES(VCS_COMB_END / 3 + 1);
+  asleep->wake = 0;
+  if (asleep->rows) vcs_rows_comb(asleep->rows, at / VCS_LINE_CLOCKS - m->first_line, 0);
+  return true;
+}
+
+/* Stores to a register unless that needs tia.h: then it returns false and has done nothing. */
+VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, uint8_t value) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  unsigned i;
+  if (!vcs_asleep_sleeps(m, asleep, time, r)) return false;
+  switch (r) {
+    case VCS_NUSIZ0:
+    case VCS_NUSIZ1:
+      i = r - VCS_NUSIZ0;
+      if (m->first_copy_off[i] | m->stars | m->stars_shape) return false;
+      vcs_asleep_note(asleep, time, r);
+      if (m->nusiz[i] != value) set_other(m, asleep, (1u << VCS_P0 | 1u << VCS_M0) << i, &m->nusiz[i], value);
+      return true;
+    case VCS_COLUP0_W:
+    case VCS_COLUP1_W:
+    case VCS_COLUPF_W:
+    case VCS_COLUBK_W:
+      vcs_asleep_note(asleep, time, r);
+      i = vcs_colour_index(r - VCS_COLUP0_W), value = vcs_tia_colour(m, video, value);
+      if (m->colu[i] != value) set_colour(m, asleep, value, i);
+      return true;
+    case VCS_CTRLPF:
+      if (m->pf_mirrored != (value & 1) || (m->ctrlpf ^ value) & 1) return false;
+      vcs_asleep_note(asleep, time, r);
+      if (m->ctrlpf != value) set_other(m, asleep, 1u << VCS_BL | VCS_LOOK, &m->ctrlpf, value);
+      return true;
+    case VCS_REFP0:
+    case VCS_REFP1:
+      i = r - VCS_REFP0, value &= 8;
+      vcs_asleep_note(asleep, time, r);
+      if (m->reflect[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->reflect[i], value);
+      return true;
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      vcs_asleep_note(asleep, time, r);
+      if (m->pf[r - VCS_PF0] != value) set_playfield(m, asleep, value, r - VCS_PF0);
+      return true;
+    case VCS_AUDC0:
+    case VCS_AUDC1:
+    case VCS_AUDF0:
+    case VCS_AUDF1:
+    case VCS_AUDV0:
+    case VCS_AUDV1:
+      vcs_asleep_note(asleep, time, r);
+      m->audio[r - VCS_AUDC0] = value;
+      return true;
+    case VCS_GRP0:
+    case VCS_GRP1:
+      i = r - VCS_GRP0;
+      vcs_asleep_note(asleep, time, r);
+      if (m->grp[i] != value || m->grp_old[i ^ 1] != m->grp[i ^ 1] || (i && m->enabl_old != m->enabl)) {
+        if (i) {
+          set_player_1(m, asleep, value, i);
+        } else {
+          set_player_0(m, asleep, value, i);
+        }
+      }
+      return true;
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      i = r - VCS_ENAM0, value &= 2;
+      vcs_asleep_note(asleep, time, r);
+      if (m->enam[i] != value) set_missile(m, asleep, value, i);
+      return true;
+    case VCS_ENABL:
+      value &= 2;
+      vcs_asleep_note(asleep, time, r);
+      if (m->vdelbl) {
+        m->enabl = value;
+      } else if (m->enabl != value) {
+        set_ball(m, asleep, value);
+      }
+      return true;
+    case VCS_HMM0:
+      if (VCS_UNLIKELY(m->hm[VCS_M0] == 7)) return false; /* this may start stars */
+      vcs_asleep_note(asleep, time, r);
+      m->hm[VCS_M0] = value >> 4;
+      return true;
+    case VCS_HMP0:
+    case VCS_HMP1:
+    case VCS_HMM1:
+    case VCS_HMBL:
+      vcs_asleep_note(asleep, time, r);
+      m->hm[r - VCS_HMP0] = value >> 4;
+      return true;
+    case VCS_VDELP0:
+    case VCS_VDELP1:
+      i = r - VCS_VDELP0, value &= 1;
+      vcs_asleep_note(asleep, time, r);
+      if (m->vdelp[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->vdelp[i], value);
+      return true;
+    case VCS_HMOVE:
+      return hmove(m, asleep, time);
+    case VCS_HMCLR:
+      vcs_asleep_note(asleep, time, r);
+      for (int k = 0; k < 5; k++) m->hm[k] = 0;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* The same for a register that is not known when the cartridge is decoded. */
+VCS_SLOW_FN bool store_any(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, uint8_t value) {
+  return store(m, video, time, r, value);
+}
+
+/* WSYNC: returns the time at which the CPU goes on, or 0 if that needs tia.h. */
+VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  if (!vcs_asleep_sleeps(m, asleep, time, VCS_WSYNC)) return 0;
+  vcs_asleep_note(asleep, time, VCS_WSYNC);
+  if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, time);
+  time = (asleep->line_end & ~(uint64_t)VCS_COUNT_MASK) | (time & VCS_COUNT_MASK);
+  asleep->line_end += VCS_CYCLES(VCS_LINE_CYCLES);
+  return time;
+}
+
+#define VCS_RUN_WRITE_CHIP(taken, addr)                                     \
+  cpu->time += (taken);                                                     \
+  cpu->stop = 0;                                                            \
+  if (cart->snoops || !store_any(m, video, cpu->time, (addr)&63u, value)) { \
+    m->cycles = vcs_cpu_cycles(cpu);                                        \
+    cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);    \
+  }
+#define VCS_RUN_WRITE_BUS(taken, addr)                                                         \
+  cpu->time += (taken);                                                                        \
+  cpu->stop = 0;                                                                               \
+  if (((addr)&0x1080) || cart->snoops || !store_any(m, video, cpu->time, (addr)&63u, value)) { \
+    vcs_bus_write(VCS_HERE, addr, value);                                                      \
+  }
+#define VCS_RUN_STORE_TIA(reg)                              \
+  if (VCS_LIKELY(store(m, video, cpu->time, reg, value))) { \
+    VCS_RUN_MOVE(2)                                         \
+    VCS_DISPATCH;                                           \
+  }                                                         \
+  m->cycles = vcs_cpu_cycles(cpu);                          \
+  cpu->stop = vcs_tia_write_first(m, video, reg, value) ? VCS_STOP_FRAME : 0;
+#define VCS_RUN_STORE_WSYNC                               \
+  const uint64_t waited = wait_line(m, video, cpu->time); \
+  if (VCS_LIKELY(waited)) {                               \
+    cpu->time = waited;                                   \
+    VCS_RUN_MOVE(2)                                       \
+    VCS_DISPATCH;                                         \
+  }
+
+#include "core/console.h"
+
+/* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
+VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_asleep_t *asleep) {
+  vcs_console_start_frame(cart, m);
+  if (rows) vcs_rows_start(rows, m, frames);
+  vcs_asleep_start(m, asleep, cart, frames, rows);
+  vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
+  if (m->partial) return false;
+  vcs_console_finish_frame(cart, m, &asleep->video);
+  if (!rows) return true;
+  if (m->seen_clock != asleep->video.stop) return false;
+  vcs_rows_end(rows, m, &asleep->video, asleep->on, m->seen_clock);
+  return true;
+}
+
+/* A machine with more cartridge RAM (3E) is not worth a copy each frame. */
+enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
+
+/* The same for a machine that stays as it was if the answer is false; `rows` is for the picture, NULL without one. */
+static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_asleep_t *asleep) {
+  uint8_t before[COPY_MOST];
+  const size_t size = vcs_machine_size(cart);
+  if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
+  memcpy(before, m, size);
+  if (run_asleep(cart, m, frames, rows, asleep)) return true;
+  memcpy(m, before, size);
+  return false;
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* os_posix.c: os.h on Linux, macOS and other POSIX systems.
+ *
+ * The writer of a draft holds a lock on it until it has its final name, so a draft that can be locked has no writer.
+ * Locks are those of flock(): they belong to the open file, and end with the process.
+ *
+ * A child reads from a socket, not a pipe, so that its death is an error to send() and no SIGPIPE. It is in a process
+ * group of its own, where the terminal's Ctrl-C does not reach it.
+ */
+#if !defined(_WIN32)
+#define _GNU_SOURCE      /* dladdr, flock, realpath */
+#define _DARWIN_C_SOURCE /* the same on macOS */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/files.h"
+#include "host/os.h"
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
+
+extern char **environ;
+
+/* ---- Files -------------------------------------------------------------------------------------------------- */
+
+vcs_os_kind_t vcs_os_kind(const char *path) {
+  struct stat status;
+  if (stat(path, &status) != 0) return VCS_OS_NOTHING;
+  return S_ISDIR(status.st_mode) ? VCS_OS_DIRECTORY : S_ISREG(status.st_mode) ? VCS_OS_FILE : VCS_OS_DEVICE;
+}
+
+char *vcs_os_real_path(const char *path) { return realpath(path, NULL); }
+
+bool vcs_os_executable(char *path, size_t size) {
+#if defined(__APPLE__)
+  uint32_t room = (uint32_t)size;
+  return _NSGetExecutablePath(path, &room) == 0;
+#else
+  ssize_t length = readlink("/proc/self/exe", path, size);
+  if (length < 0 || (size_t)length >= size) return false;
+  path[length] = 0;
+  return true;
+#endif
+}
+
+int vcs_os_make_directory(const char *path) { return mkdir(path, 0777); }
+
+int vcs_os_open_device(const char *path) { return open(path, O_WRONLY | O_CLOEXEC); }
+
+/* Permissions are a courtesy: on a file system that has none the file is written all the same. */
+void vcs_os_copy_permissions(const char *path, int file) {
+  struct stat old;
+  if (stat(path, &old) != 0 || fchmod(file, old.st_mode & 07777) != 0) errno = 0;
+}
+
+void vcs_os_binary_stdout(void) {}
+
+/* Whether a name still belongs to an open file, and not to one that has replaced it. */
+static bool has_name(int file, const char *path) {
+  struct stat opened, named;
+  return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+/* A process that takes a new draft for a leftover has removed it by the time that the lock is ours: then the draft has
+ * no name, and is another's. Without locks, no draft is ever taken for a leftover. */
+int vcs_os_draft_create(const char *path) {
+  const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0 || flock(file, LOCK_EX) != 0 || has_name(file, path)) return file;
+  close(file);
+  return errno = EEXIST, -1;
+}
+
+/* The name is removed while the lock is held, so that it cannot be another's. */
+void vcs_os_draft_sweep(const char *path) {
+  const int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return;
+  if (flock(file, LOCK_EX | LOCK_NB) == 0 && has_name(file, path)) unlink(path);
+  close(file);
+}
+
+bool vcs_os_draft_publish(FILE *stream, const char *draft, const char *path) {
+  const bool named = fsync(fileno(stream)) == 0 && rename(draft, path) == 0; /* before the lock ends */
+  const int reason = errno;
+  fclose(stream);
+  errno = reason;
+  if (!named) return false;
+  /* The new name itself should survive a power cut; not every file system can promise it. */
+  const size_t length = (size_t)(vcs_path_base(path) - path);
+  char directory[VCS_PATH_SIZE];
+  snprintf(directory, sizeof directory, "%.*s", length ? (int)length : 1, length ? path : ".");
+  const int file = open(directory, O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    fsync(file);
+    close(file);
+  }
+  return true;
+}
+
+int vcs_os_lock(const char *path) {
+  for (;;) {
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return -1;
+    char *target = realpath(path, NULL);
+    int locked;
+    do {
+      locked = flock(file, LOCK_EX);
+    } while (locked != 0 && errno == EINTR);
+    const int reason = errno;
+    const bool current = has_name(file, target ? target : path);
+    free(target);
+    if (locked == 0 && current) return file;
+    close(file); /* while this process waited, the file was replaced */
+    if (locked != 0) return errno = reason, -1;
+  }
+}
+
+void vcs_os_unlock(int lock) { close(lock); }
+
+/* ---- The machine -------------------------------------------------------------------------------------------- */
+
+int vcs_os_processors(void) {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online < 1 ? 1 : online > 4096 ? 4096 : (int)online;
+}
+
+double vcs_os_memory(void) {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && size > 0) return (double)pages * (double)size;
+#endif
+  return HUGE_VAL;
+}
+
+void *vcs_os_allocate_lines(size_t size) { return aligned_alloc(64, (size + 63) & ~(size_t)63); }
+
+void vcs_os_free_lines(void *memory) { free(memory); }
+
+static struct sigaction former_int, former_term;
+
+void vcs_os_catch_signals(void (*handler)(int signal)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &former_int);
+  sigaction(SIGTERM, &action, &former_term);
+}
+
+void vcs_os_release_signals(void) {
+  sigaction(SIGINT, &former_int, NULL);
+  sigaction(SIGTERM, &former_term, NULL);
+}
+
+/* ---- Shared libraries --------------------------------------------------------------------------------------- */
+
+void *vcs_os_library_open(const char *path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
+
+void *vcs_os_library_symbol(void *library, const char *name) { return dlsym(library, name); }
+
+void vcs_os_library_error(char *text, size_t size) {
+  const char *why = dlerror();
+  snprintf(text, size, "%s", why ? why : "");
+}
+
+/* A program may have been called by any name, `./x` for one: its own folder is what the system says it is. */
+bool vcs_os_library_path(const void *address, char *path, size_t size) {
+  Dl_info here;
+  if (!dladdr(address, &here) || !here.dli_fname) return false;
+  if (here.dli_fname[0] != '/') return vcs_os_executable(path, size);
+  return snprintf(path, size, "%s", here.dli_fname) < (int)size;
+}
+
+/* ---- A child process ---------------------------------------------------------------------------------------- */
+
+const vcs_os_child_t vcs_os_no_child = {-1, -1, -1};
+
+static bool open_pair(bool is_socket, int ends[2]) {
+  if (is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)) return ends[0] = ends[1] = -1, false;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  return true;
+}
+
+static void close_end(intptr_t *end) {
+  if (*end >= 0) close((int)*end);
+  *end = -1;
+}
+
+static int spawn(pid_t *process, int input, int complaints, char *const arguments[]) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, complaints, 2);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  const int problem = posix_spawnp(process, arguments[0], &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return problem;
+}
+
+int vcs_os_child_start(vcs_os_child_t *child, char *const arguments[]) {
+  int to[2], from[2];
+  pid_t process = -1;
+  bool opened = open_pair(true, to);
+  opened = open_pair(false, from) && opened;
+  const int problem = opened ? spawn(&process, to[0], from[1], arguments) : errno;
+  if (to[0] >= 0) close(to[0]);
+  if (from[1] >= 0) close(from[1]);
+  *child = (vcs_os_child_t){problem ? -1 : process, to[1], from[0]};
+  if (problem) vcs_os_child_end(child);
+#if defined(SO_NOSIGPIPE)
+  if (!problem) setsockopt(to[1], SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+#endif
+  return problem;
+}
+
+bool vcs_os_child_write(vcs_os_child_t *child, const void *data, size_t size) {
+#if !defined(MSG_NOSIGNAL)
+  enum { MSG_NOSIGNAL = 0 };
+#endif
+  for (const uint8_t *bytes = data; size > 0;) {
+    const ssize_t sent = send((int)child->input, bytes, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return false;
+    bytes += sent;
+    size -= (size_t)sent;
+  }
+  return true;
+}
+
+void vcs_os_child_message(vcs_os_child_t *child, char *text, size_t size) {
+  struct pollfd ready = {.fd = (int)child->messages, .events = POLLIN};
+  const ssize_t got = poll(&ready, 1, 200) > 0 ? read((int)child->messages, text, size - 1) : 0;
+  text[got > 0 ? got : 0] = 0;
+}
+
+bool vcs_os_child_finish(vcs_os_child_t *child) {
+  close_end(&child->input);
+  if (child->process < 0) return false;
+  int result = -1;
+  pid_t ended;
+  do {
+    ended = waitpid((pid_t)child->process, &result, 0);
+  } while (ended < 0 && errno == EINTR);
+  child->process = -1;
+  return ended > 0 && WIFEXITED(result) && WEXITSTATUS(result) == 0;
+}
+
+void vcs_os_child_end(vcs_os_child_t *child) {
+  if (child->process > 0) kill((pid_t)child->process, SIGKILL);
+  vcs_os_child_finish(child);
+  close_end(&child->messages);
+}
+#endif
