@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +200,127 @@ static void test_native_every_opcode(void **state) {
   }
 }
 
+/* ---- Cartridges ----------------------------------------------------------------------------------------------- */
+
+static vcs_cart_t *load_program(vcs_scheme_t scheme, size_t size) {
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .scheme = scheme, .format = VCS_FORMAT_NTSC};
+  vcs_cart_t *cart;
+  vcs_error_t error;
+  for (size_t bank = 4096; bank < size; bank += 4096) memcpy(image + bank, image, 4096);
+  assert_int_equal(vcs_cart_load(image, size, &options, &cart, &error), VCS_OK);
+  return cart;
+}
+
+static void make_program(uint64_t seed) {
+  random_state = seed;
+  start_program();
+  while (end < TRIALS_END) {
+    uint8_t opcode = noise_byte();
+    if (strcmp(vcs_opcode(opcode).name, "JAM") != 0) put_trial(opcode);
+  }
+  end_program();
+}
+
+/* Bank switching: every bank is the same program, and operands are on hot spots and ports of cartridge RAM too. */
+static void test_native_banks(void **state) {
+  static const struct {
+    vcs_scheme_t scheme;
+    size_t size;
+  } kinds[] = {{VCS_SCHEME_F8, 8192},  {VCS_SCHEME_F6SC, 16384}, {VCS_SCHEME_E0, 8192},  {VCS_SCHEME_FE, 8192},
+               {VCS_SCHEME_E7, 16384}, {VCS_SCHEME_FA, 12288},   {VCS_SCHEME_DPC, 10240}};
+  static vcs_t one, other;
+  (void)state;
+  vcs_native_after(0);
+  for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+    for (int seed = 0; seed < trials(30, 5); seed++) {
+      make_program(500000 + 1000 * kind + (uint64_t)seed);
+      vcs_cart_t *cart = load_program(kinds[kind].scheme, kinds[kind].size);
+      vcs_boot(cart, &one, NULL);
+      memcpy(&other, &one, vcs_state_size(cart));
+      for (int i = 0; i < 4; i++) {
+        vcs_frame(cart, &one, NULL);
+        frame_by_steps(cart, &other);
+        if (memcmp(&one, &other, vcs_state_size(cart)) != 0) {
+          fail_msg("scheme %s, program %d, frame %d", vcs_cart_info(cart)->scheme_name, seed, i);
+        }
+      }
+      vcs_cart_free(cart);
+    }
+  }
+}
+
+typedef struct {
+  const vcs_cart_t *cart;
+  uint64_t hash;
+} runner_t;
+
+static void *run_frames(void *argument) {
+  runner_t *runner = argument;
+  vcs_t *m = malloc(sizeof *m);
+  runner->hash = 0;
+  if (!m) return NULL;
+  vcs_boot(runner->cart, m, NULL);
+  for (int i = 0; i < 40; i++) {
+    vcs_frame(runner->cart, m, NULL);
+    runner->hash = 31 * runner->hash + vcs_hash(runner->cart, m);
+  }
+  free(m);
+  return NULL;
+}
+
+/* Threads find, compile and run the code of one cartridge at the same time. */
+static void test_native_threads_share_code(void **state) {
+  enum { THREADS = 4 };
+  (void)state;
+  for (int seed = 0; seed < trials(20, 4); seed++) {
+    runner_t runner[THREADS + 1];
+    pthread_t thread[THREADS];
+    make_program(600000 + (uint64_t)seed);
+    vcs_native_after(-1);
+    vcs_cart_t *plain = load_program(VCS_SCHEME_4K, 4096);
+    assert_null(plain->native);
+    vcs_native_after(seed % 3);
+    vcs_cart_t *cart = load_program(VCS_SCHEME_4K, 4096);
+    runner[THREADS].cart = plain;
+    run_frames(&runner[THREADS]);
+    for (int i = 0; i < THREADS; i++) {
+      runner[i].cart = cart;
+      assert_int_equal(pthread_create(&thread[i], NULL, run_frames, &runner[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+      pthread_join(thread[i], NULL);
+      assert_int_equal(runner[i].hash, runner[THREADS].hash);
+    }
+    vcs_cart_free(cart);
+    vcs_cart_free(plain);
+  }
+}
+
+/* A copy of a cartridge with other bytes does not run the code of the bytes that were compiled. */
+static void test_native_not_for_other_bytes(void **state) {
+  static vcs_t one, other;
+  static uint8_t changed[4096];
+  (void)state;
+  vcs_native_after(0);
+  make_program(700000);
+  vcs_cart_t *cart = load_program(VCS_SCHEME_4K, 4096);
+  vcs_boot(cart, &one, NULL);
+  vcs_frame(cart, &one, NULL);
+  vcs_cart_t copy = *cart;
+  memcpy(changed, cart->rom, sizeof changed);
+  for (int i = 0x240; i < 0x400; i++) changed[i] = 0xEA;
+  copy.rom = changed;
+  copy.code = NULL;
+  memcpy(&other, &one, vcs_state_size(cart));
+  vcs_frame(&copy, &one, NULL);
+  frame_by_steps(&copy, &other);
+  assert_memory_equal(&one, &other, vcs_state_size(cart));
+  vcs_cart_free(cart);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_native_every_opcode)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_native_every_opcode), cmocka_unit_test(test_native_banks),
+                                     cmocka_unit_test(test_native_threads_share_code),
+                                     cmocka_unit_test(test_native_not_for_other_bytes)};
   return cmocka_run_group_tests_name("native", tests, NULL, NULL);
 }
