@@ -160,6 +160,12 @@ static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m) {
   vcs_frame_end(cart, m, NULL);
 }
 
+/* It was compiled, where the host can, has not given up, and is not too large. */
+static void assert_has_code(const vcs_cart_t *cart) {
+  if (!cart->native) return;
+  assert_in_range(vcs_native_size(cart->native), 1, (1 << 20) - 1);
+}
+
 static void compare(uint64_t seed, int opcode) {
   static vcs_t one, other;
   vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
@@ -180,8 +186,7 @@ static void compare(uint64_t seed, int opcode) {
     fail_msg("opcode $%02X, program %llu, frame %d: %s", (unsigned)opcode, (unsigned long long)seed, i,
              field ? field->name : "?");
   }
-  assert_true(!cart->native || vcs_native_size(cart->native) > 0);
-  assert_true(vcs_native_size(cart->native) < 1 << 20);
+  assert_has_code(cart);
   vcs_cart_free(cart);
 }
 
@@ -244,6 +249,8 @@ static void test_native_banks(void **state) {
           fail_msg("scheme %s, program %d, frame %d", vcs_cart_info(cart)->scheme_name, seed, i);
         }
       }
+      /* the program is on hot pages in FE and E7 */
+      if (kinds[kind].scheme != VCS_SCHEME_FE && kinds[kind].scheme != VCS_SCHEME_E7) assert_has_code(cart);
       vcs_cart_free(cart);
     }
   }

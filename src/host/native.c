@@ -275,7 +275,9 @@ void vcs_native_free(vcs_native_t *native) {
   free(native);
 }
 
-size_t vcs_native_size(const vcs_native_t *native) { return native ? native->used + native->tables : 0; }
+size_t vcs_native_size(const vcs_native_t *native) {
+  return native && native->used && !atomic_load(&native->full) ? native->used + native->tables : 0;
+}
 
 bool vcs_native_ready(vcs_native_t *native, const vcs_cart_t *cart) {
   if (!native || cart->rom != native->rom || cart->code != native->code) return false;

@@ -20,7 +20,7 @@ void vcs_native_free(vcs_native_t *native);
  * environment variable DIFFVCS_NATIVE, or 30. For tests. */
 void vcs_native_after(int frames);
 
-/* Bytes of code, and of tables to find it. */
+/* Bytes of code, and of tables to find it; 0 if it has given up, or has none yet. */
 size_t vcs_native_size(const vcs_native_t *native);
 
 #if VCS_NATIVE && defined(VCS_TIA_ASLEEP)
