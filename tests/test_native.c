@@ -41,7 +41,7 @@ static uint16_t any_address(void) {
   }
 }
 
-/* An instruction with an operand; branches go forwards over the next byte or two. */
+/* An instruction with an operand; branches go forwards. */
 static void put_instruction(uint8_t opcode) {
   const vcs_opcode_t op = vcs_opcode(opcode);
   const uint16_t addr = any_address();
@@ -54,8 +54,8 @@ static void put_instruction(uint8_t opcode) {
       put(2, opcode, below(2) ? noise() : ONE_OF(0, 1, 0x7F, 0x80, 0xFF));
       break;
     case VCS_MODE_REL:
-      put(2, opcode, 2 + below(2));
-      put(3, 0xEA, 0xEA, 0xEA);
+      put(2, opcode, 2 + below(2)); /* over an instruction that sets flags */
+      put(3, ONE_OF(0xA9, 0xC9, 0x69, 0xEA), 0xEA, 0xEA);
       break;
     case VCS_MODE_ABS:
     case VCS_MODE_ABX:
