@@ -281,6 +281,8 @@ size_t vcs_native_size(const vcs_native_t *native) {
 
 bool vcs_native_ready(vcs_native_t *native, const vcs_cart_t *cart) {
   if (!native || cart->rom != native->rom || cart->code != native->code) return false;
+  if (cart->colour_loss != native->cart->colour_loss || cart->passive_ports != native->cart->passive_ports)
+    return false;
   if (atomic_load_explicit(&native->frames, memory_order_relaxed) < native->frames_before) {
     atomic_fetch_add_explicit(&native->frames, 1, memory_order_relaxed);
     return false;

@@ -4,7 +4,7 @@
 
 /* DIFFVCS_NATIVE is set by the build (option of the same name). The code is for x86-64 and the calls of its System V
  * interface, in pages of POSIX. */
-#if defined(DIFFVCS_NATIVE) && defined(__x86_64__) && defined(__unix__) && !defined(__CUDACC__)
+#if defined(DIFFVCS_NATIVE) && defined(__x86_64__) && defined(__LP64__) && defined(__unix__) && !defined(__CUDACC__)
 #define VCS_NATIVE 1
 #else
 #define VCS_NATIVE 0

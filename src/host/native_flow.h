@@ -102,7 +102,7 @@ static bool do_stack(unit_t *u, const instruction_t *i, uint32_t at) {
     push_status(u, at);
     return true;
   }
-  /* the others find their bytes in RAM, or are left to cpu.h */
+  /* JSR, RTS, PLA and PLP find their bytes in RAM; otherwise cpu.h executes them, or a call does */
   clobber(u);
   x86_load_short(x, 8, RAX, IN_RUN(cpu.sp));
   if (operation == DO_JSR) {
