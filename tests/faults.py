@@ -149,7 +149,20 @@ def make_jobs(options, images):
             [program, "run", "demo", "--frames", "60", "--screenshot", "a.png", "--video", "a.gif", "--wav", "a.wav"],
         ),
     ]
-    annotate = [program, "annotate", "--seeds", "1", "--depths", "1", "--jobs", "1", "--out", "roles", "--html", "pages"]
+    annotate = [
+        program,
+        "annotate",
+        "--seeds",
+        "1",
+        "--depths",
+        "1",
+        "--jobs",
+        "1",
+        "--out",
+        "roles",
+        "--html",
+        "pages",
+    ]
     joystick = [program, "joystick", "demo", "--frame", "60", "--horizon", "1", "--out", "maps"]
     explain = [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"]
     if options.every_call or options.only or options.list:
@@ -360,12 +373,26 @@ def test_resources(options, scratch):
         Job("video", [program, "run", "demo", "--frames", "61", "--video", "a.gif"]),
         Job("sound", [program, "run", "demo", "--frames", "61", "--wav", "a.wav"]),
     ]
-    if options.every_call or options.only:  # directories of results: the same ones again, so that half of them is no change
+    if (
+        options.every_call or options.only
+    ):  # directories of results: the same ones again, so that half of them is no change
         many = {
             "annotate": [program, "annotate", "demo", "--seeds", "1", "--depths", "1", "--fresh", "--out", "roles"],
             "joystick": [program, "joystick", "demo", "--frame", "60", "--horizon", "1", "--out", "maps"],
             "explain": [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"],
-            "grad": [program, "grad", "demo", "--frame", "20", "--output", "pixel:100,80", "--horizon", "1", "--out", "d"],
+            "grad": [
+                program,
+                "grad",
+                "demo",
+                "--frame",
+                "20",
+                "--output",
+                "pixel:100,80",
+                "--horizon",
+                "1",
+                "--out",
+                "d",
+            ],
         }
         first += many.values()
         second += [Job(name, command) for name, command in many.items()]

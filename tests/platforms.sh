@@ -22,7 +22,7 @@ lacks() { # need, reason
   [ $? = 77 ] || failed=1
 }
 
-# Builds the program for a platform: name, CMake's system, archiver, compiler...
+# Builds the program and test_os for a platform: name, CMake's system, archiver, compiler...
 build() {
   local name=$1 system=$2 archiver=$3 folder=build-platforms/$1
   shift 3
@@ -33,26 +33,34 @@ build() {
     -DCMAKE_RANLIB=/bin/true -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="${CFLAGS:--O1}" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
     -DZLIB_INCLUDE_DIR="$PWD/$folder/deps/include" -DZLIB_LIBRARY="$PWD/$folder/deps/lib/libz.a" \
     -DPNG_PNG_INCLUDE_DIR="$PWD/$folder/deps/include" -DPNG_LIBRARY="$PWD/$folder/deps/lib/libpng.a" \
-    -DDIFFVCS_TESTS=OFF -DDIFFVCS_PYTHON=OFF -DCMAKE_DISABLE_FIND_PACKAGE_SDL2=ON ${FLAGS:-} > "$folder/build.log" 2>&1 &&
-    cmake --build "$folder/build" -j "$(nproc)" --target diffvcs >> "$folder/build.log" 2>&1
+    -DDIFFVCS_TESTS=OFF -DDIFFVCS_PYTHON=OFF -DCMAKE_DISABLE_FIND_PACKAGE_SDL2=ON -DCMAKE_EXE_LINKER_FLAGS="${LINK:-}" ${FLAGS:-} \
+    > "$folder/build.log" 2>&1 &&
+    cmake --build "$folder/build" -j "$(nproc)" --target diffvcs >> "$folder/build.log" 2>&1 &&
+    "$folder/deps/cc" -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -Iinclude -Isrc -I"$folder/deps/include" tests/test_os.c src/host/files.c \
+      src/host/os_*.c "$folder/deps/lib/libz.a" ${LINK:-} -o "$folder/build/test_os$end" >> "$folder/build.log" 2>&1
 }
 
-# Runs a program, perhaps under an emulator, and compares: name, command...
+# Runs the programs, perhaps under an emulator, and compares: name, command...
 compare() {
-  local name=$1 out=build-platforms/$1 records=() line
+  local name=$1 out=build-platforms/$1 records=() line alone=
   shift
+  [[ $1 == qemu* ]] && alone=alone
+  if ! (cd "$out/build" && "${@:1:$#-1}" "./test_os$end" "$alone") > "$out/test_os.log" 2>&1; then
+    echo "not ok $name: test_os: $(grep -m 1 '^not ok' "$out/test_os.log")"
+    return 1
+  fi
   rm -rf "$out/ours" "$out/theirs"
   mkdir -p "$out/ours" "$out/theirs"
   for side in ours theirs; do
     local run=("$PWD/$native")
     [ $side = theirs ] && run=("$@")
-    "${run[@]}" record demo --frames 600 --seed 3 --out "$out/$side/demo.3.tsv" > /dev/null &&
+    if ! { "${run[@]}" record demo --frames 600 --seed 3 --out "$out/$side/demo.3.tsv" > /dev/null &&
       "${run[@]}" run demo --frames 600 --seed 3 | grep '^state' > "$out/$side/state" &&
-      "${run[@]}" score demo --bits 64 --horizons 1,4 --jobs 1 --fresh --out "$out/$side/score.tsv" > /dev/null &&
-      "${run[@]}" grad demo --frame 50 --output pixel:100,80 --horizon 2 --out "$out/$side/grad" > /dev/null || {
+      "${run[@]}" score demo --bits 64 --horizons 1,4 --jobs 1 --fresh --no-costs --out "$out/$side/score.tsv" > /dev/null &&
+      "${run[@]}" grad demo --frame 50 --output pixel:100,80 --horizon 2 --out "$out/$side/grad" > /dev/null; }; then
       echo "not ok $name: $side did not run"
       return 1
-    }
+    fi
   done
   if ! diff -rq -x '*.json' "$out/ours" "$out/theirs" > "$out/diff"; then
     echo "not ok $name: $(head -1 "$out/diff")"
@@ -71,14 +79,15 @@ compare() {
 }
 
 try() { # name, emulator ("" or "-": none is here), then as `build`
-  local name=$1 emulator=$2 program=build-platforms/$1/build/diffvcs
+  local name=$1 emulator=$2 end=
+  [ "$name" = windows ] && end=.exe
+  local program=build-platforms/$1/build/diffvcs$end
   shift 2
   if ! build "$name" "$@"; then
     echo "not ok $name: does not build: $(grep -m 1 -hE 'error:|Error' "build-platforms/$name/"*.log)"
     failed=1
     return
   fi
-  [ -e "$program" ] || program=$program.exe
   if [ "$emulator" = - ]; then
     echo "builds $name"
   else
@@ -99,14 +108,14 @@ for platform in "${platforms[@]}"; do
       ;;
     i686)
       if command -v i686-linux-gnu-gcc > /dev/null; then
-        FLAGS=-DCMAKE_EXE_LINKER_FLAGS=-static try i686 "" Linux i686-linux-gnu-ar i686-linux-gnu-gcc -msse2 -mfpmath=sse
+        LINK=-static try i686 "" Linux i686-linux-gnu-ar i686-linux-gnu-gcc -msse2 -mfpmath=sse
       else
         lacks i686 "apt-get install gcc-i686-linux-gnu libc6-dev-i386-cross"
       fi
       ;;
     musl)
       if command -v musl-gcc > /dev/null; then
-        FLAGS=-DCMAKE_EXE_LINKER_FLAGS=-static try musl "" Linux ar musl-gcc
+        LINK=-static try musl "" Linux ar musl-gcc
       else
         lacks musl "apt-get install musl-tools"
       fi
@@ -143,7 +152,7 @@ for platform in "${platforms[@]}"; do
         export WINEPREFIX=$PWD/build-platforms/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
       fi
       if command -v $mingw-gcc > /dev/null; then
-        FLAGS=-DCMAKE_RC_COMPILER=$mingw-windres try windows $emulator Windows $mingw-ar $mingw-gcc
+        LINK=-static FLAGS=-DCMAKE_RC_COMPILER=$mingw-windres try windows $emulator Windows $mingw-ar $mingw-gcc
       else
         lacks mingw "apt-get install gcc-mingw-w64-x86-64 wine64"
       fi

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "diffvcs/annotate.h"
-#include "study/annotate_scene.h"
+#include "study/annotate_compare.h"
 
 static vcs_rom_t rom;
 
@@ -108,12 +108,12 @@ static vcs_object_t sprite(int x, int y, int w, int h, uint32_t pattern) {
                         .pattern = pattern};
 }
 
-static vcs_scene_diff_t compare(const vcs_object_t *was, int32_t before, const vcs_object_t *is, int32_t after) {
-  vcs_scene_t scenes[2];
-  vcs_scene_diff_t d;
-  vcs_scene_take(was, before, &scenes[0]);
-  vcs_scene_take(is, after, &scenes[1]);
-  vcs_scene_compare(&scenes[0], &scenes[1], &d, NULL, 0);
+static vcs_shown_diff_t compare(const vcs_object_t *was, int32_t before, const vcs_object_t *is, int32_t after) {
+  vcs_shown_t shown[2];
+  vcs_shown_diff_t d;
+  vcs_shown_take(was, before, &shown[0]);
+  vcs_shown_take(is, after, &shown[1]);
+  vcs_shown_compare(&shown[0], &shown[1], &d, NULL, 0);
   return d;
 }
 
@@ -121,7 +121,7 @@ static void test_a_sprite_that_passes_the_edge_moves_as_one(void **state) {
   (void)state;
   const vcs_object_t was[] = {sprite(150, 20, 8, 6, 7)};
   const vcs_object_t is[] = {sprite(0, 20, 3, 6, 8), sprite(155, 20, 5, 6, 9)};
-  const vcs_scene_diff_t d = compare(was, 1, is, 2);
+  const vcs_shown_diff_t d = compare(was, 1, is, 2);
   assert_int_equal(d.moved_x, 1);
   assert_int_equal(d.dx, 5);
   assert_int_equal(d.came + d.went + d.reshaped, 0);
@@ -131,7 +131,7 @@ static void test_equal_sprites_are_paired_in_their_order(void **state) {
   (void)state;
   const vcs_object_t was[] = {sprite(10, 20, 8, 6, 7), sprite(26, 20, 8, 6, 7), sprite(42, 20, 8, 6, 7)};
   const vcs_object_t is[] = {sprite(22, 20, 8, 6, 7), sprite(38, 20, 8, 6, 7), sprite(54, 20, 8, 6, 7)};
-  const vcs_scene_diff_t d = compare(was, 3, is, 3);
+  const vcs_shown_diff_t d = compare(was, 3, is, 3);
   assert_int_equal(d.moved_x, 3);
   assert_int_equal(d.dx, 12);
 }
@@ -141,7 +141,7 @@ static void test_what_is_left_pairs_with_the_nearest(void **state) {
   (void)state;
   const vcs_object_t was[] = {sprite(10, 20, 8, 6, 7), sprite(10, 60, 8, 6, 7)};
   const vcs_object_t is[] = {sprite(10, 58, 8, 6, 7)};
-  const vcs_scene_diff_t d = compare(was, 2, is, 1);
+  const vcs_shown_diff_t d = compare(was, 2, is, 1);
   assert_int_equal(d.moved_y, 1);
   assert_int_equal(d.dy, -2);
   assert_int_equal(d.went, 1);
@@ -151,7 +151,7 @@ static void test_two_sprites_that_become_one_have_not_moved(void **state) {
   (void)state;
   const vcs_object_t was[] = {sprite(10, 20, 8, 16, 7), sprite(10, 40, 8, 16, 7)};
   const vcs_object_t is[] = {sprite(10, 20, 8, 34, 9)};
-  const vcs_scene_diff_t d = compare(was, 2, is, 1);
+  const vcs_shown_diff_t d = compare(was, 2, is, 1);
   assert_int_equal(d.moved_x + d.moved_y + d.moved_both + d.reshaped, 0);
   assert_int_equal(d.cut, 1);
   assert_int_equal(d.went, 1);
@@ -162,7 +162,7 @@ static void test_the_ends_of_a_longer_object_are_noted(void **state) {
   (void)state;
   const vcs_object_t was[] = {sprite(60, 77, 5, 8, 7), sprite(54, 127, 5, 8, 7)};
   const vcs_object_t is[] = {sprite(54, 75, 11, 60, 9)};
-  const vcs_scene_diff_t d = compare(was, 2, is, 1);
+  const vcs_shown_diff_t d = compare(was, 2, is, 1);
   assert_int_equal(d.ended, 1);
   assert_int_equal(d.end[0].object, 0);
   assert_int_equal(d.end[0].upper, -2);

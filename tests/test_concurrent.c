@@ -37,7 +37,8 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- Stages ----------------------------------------------------------------------------------------------------- */
+/* ---- Fixtures -----------------------------------------------------------------------------------------------------
+ */
 
 enum { FRAMES_MOST = 15 };
 static const int32_t horizons[] = {1, 2, 4, 8, 15};
@@ -52,47 +53,48 @@ typedef struct {
   vcs_run_t run;
   double walk_seconds, rerun_seconds;
   uint64_t rows, flips;
-} stage_t;
+} fixture_t;
 
 /* A game some way into a random play. */
-static bool open_stage(stage_t *stage, const void *image, size_t size, const vcs_cart_options_t *options, int played) {
-  *stage = (stage_t){0};
-  if (vcs_cart_load(image, size, options, &stage->cart, NULL)) return false;
-  stage->start = calloc(1, vcs_state_size(stage->cart));
-  stage->frames = calloc(2, VCS_FRAME_BYTES);
-  assert_non_null(stage->start);
-  assert_non_null(stage->frames);
-  if (vcs_env_create(stage->cart, &stage->env, NULL)) stage->env = NULL;
-  if (stage->env && stage->env->game) {
-    for (int i = 0; i < played; i++) vcs_env_act_on(stage->env, (int)below(VCS_ACTIONS), VCS_NOOP);
-    vcs_run_idle(stage->env, FRAMES_MOST, stage->controls, &stage->run);
+static bool open_fixture(fixture_t *fixture, const void *image, size_t size, const vcs_cart_options_t *options,
+                         int played) {
+  *fixture = (fixture_t){0};
+  if (vcs_cart_load(image, size, options, &fixture->cart, NULL)) return false;
+  fixture->start = calloc(1, vcs_state_size(fixture->cart));
+  fixture->frames = calloc(2, VCS_FRAME_BYTES);
+  assert_non_null(fixture->start);
+  assert_non_null(fixture->frames);
+  if (vcs_env_create(fixture->cart, &fixture->env, NULL)) fixture->env = NULL;
+  if (fixture->env && fixture->env->game) {
+    for (int i = 0; i < played; i++) vcs_env_act_on(fixture->env, (int)below(VCS_ACTIONS), VCS_NOOP);
+    vcs_run_idle(fixture->env, FRAMES_MOST, fixture->controls, &fixture->run);
   } else {
-    if (stage->env) vcs_env_free(stage->env);
-    stage->env = NULL;
-    vcs_boot(stage->cart, stage->start, stage->frames);
+    if (fixture->env) vcs_env_free(fixture->env);
+    fixture->env = NULL;
+    vcs_boot(fixture->cart, fixture->start, fixture->frames);
     for (int i = 0; i < played; i++) {
       vcs_controls_t held = {.held = {(uint8_t)below(32), (uint8_t)below(32)}, .console = (uint8_t)(below(16) == 0)};
-      vcs_control(stage->cart, stage->start, &held);
-      vcs_frame(stage->cart, stage->start, stage->frames);
+      vcs_control(fixture->cart, fixture->start, &held);
+      vcs_frame(fixture->cart, fixture->start, fixture->frames);
     }
-    stage->run = (vcs_run_t){stage->cart, stage->start, stage->frames, stage->controls, FRAMES_MOST};
+    fixture->run = (vcs_run_t){fixture->cart, fixture->start, fixture->frames, fixture->controls, FRAMES_MOST};
   }
-  for (int i = 0; i < FRAMES_MOST; i++) stage->controls[i].held[0] = (uint8_t)(i / 4 % 2 ? below(32) : 0);
+  for (int i = 0; i < FRAMES_MOST; i++) fixture->controls[i].held[0] = (uint8_t)(i / 4 % 2 ? below(32) : 0);
   return true;
 }
 
-static void close_stage(stage_t *stage) {
-  vcs_env_free(stage->env);
-  free(stage->start);
-  free(stage->frames);
-  vcs_cart_free(stage->cart);
+static void close_fixture(fixture_t *fixture) {
+  vcs_env_free(fixture->env);
+  free(fixture->start);
+  free(fixture->frames);
+  vcs_cart_free(fixture->cart);
 }
 
-static bool open_game(stage_t *stage, const char *name, int played) {
+static bool open_game(fixture_t *fixture, const char *name, int played) {
   size_t size;
   uint8_t *image = read_game(name, &size);
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
-  const bool opened = image && open_stage(stage, image, size, &options, played);
+  const bool opened = image && open_fixture(fixture, image, size, &options, played);
   free(image);
   return opened;
 }
@@ -115,34 +117,35 @@ static void tell(const char *what, const vcs_place_t *place, int horizon, const 
 
 typedef enum { SINGLES, SETS, PAIRS } shape_t;
 
-static vcs_status_t ask(stage_t *stage, shape_t shape, int engine, int threads, const vcs_place_t *places, size_t count,
-                        size_t together, const size_t (*pairs)[2], size_t items, vcs_truth_t *rows, double *took) {
+static vcs_status_t ask(fixture_t *fixture, shape_t shape, int engine, int threads, const vcs_place_t *places,
+                        size_t count, size_t together, const size_t (*pairs)[2], size_t items, vcs_truth_t *rows,
+                        double *took) {
   const vcs_truth_options_t options = {
-      .horizons = horizons, .horizon_count = HORIZONS, .env = stage->env, .threads = threads, .engine = engine};
+      .horizons = horizons, .horizon_count = HORIZONS, .env = fixture->env, .threads = threads, .engine = engine};
   const vcs_truth_results_t results = {.rows = rows};
   size_t *ends = malloc((items + 1) * sizeof *ends);
   for (size_t i = 0; i < items; i++) ends[i] = (i + 1) * together;
   const double begin = seconds();
-  vcs_status_t status = shape == SINGLES ? vcs_truth(&stage->run, &options, places, count, &results, NULL)
+  vcs_status_t status = shape == SINGLES ? vcs_truth(&fixture->run, &options, places, count, &results, NULL)
                         : shape == SETS
-                            ? vcs_truth_sets(&stage->run, &options, places, ends, items, &results, NULL)
-                            : vcs_truth_pairs(&stage->run, &options, places, count, pairs, items, &results, NULL);
+                            ? vcs_truth_sets(&fixture->run, &options, places, ends, items, &results, NULL)
+                            : vcs_truth_pairs(&fixture->run, &options, places, count, pairs, items, &results, NULL);
   *took += seconds() - begin;
   free(ends);
   return status;
 }
 
 /* The number of rows that differ. */
-static size_t differ(stage_t *stage, const char *what, shape_t shape, const vcs_place_t *places, size_t count,
+static size_t differ(fixture_t *fixture, const char *what, shape_t shape, const vcs_place_t *places, size_t count,
                      size_t together, const size_t (*pairs)[2], size_t items) {
   vcs_truth_t *walked = calloc(items * HORIZONS, sizeof *walked), *again = calloc(items * HORIZONS, sizeof *again);
   size_t different = 0;
   assert_non_null(walked);
   assert_non_null(again);
   const vcs_status_t first =
-      ask(stage, shape, VCS_TRUTH_WALK, 1, places, count, together, pairs, items, walked, &stage->walk_seconds);
+      ask(fixture, shape, VCS_TRUTH_WALK, 1, places, count, together, pairs, items, walked, &fixture->walk_seconds);
   const vcs_status_t second =
-      ask(stage, shape, VCS_TRUTH_RERUN, 1, places, count, together, pairs, items, again, &stage->rerun_seconds);
+      ask(fixture, shape, VCS_TRUTH_RERUN, 1, places, count, together, pairs, items, again, &fixture->rerun_seconds);
   assert_int_equal(first, second);
   for (size_t i = 0; first == VCS_OK && i < items * HORIZONS; i++) {
     if (same_row(&walked[i], &again[i])) continue;
@@ -152,21 +155,21 @@ static size_t differ(stage_t *stage, const char *what, shape_t shape, const vcs_
            &again[i]);
     }
   }
-  stage->rows += items * HORIZONS;
-  stage->flips += items;
+  fixture->rows += items * HORIZONS;
+  fixture->flips += items;
   free(walked);
   free(again);
   return different;
 }
 
-static size_t differ_singles(stage_t *stage, const char *what, const vcs_place_t *places, size_t count) {
-  return differ(stage, what, SINGLES, places, count, 1, NULL, count);
+static size_t differ_singles(fixture_t *fixture, const char *what, const vcs_place_t *places, size_t count) {
+  return differ(fixture, what, SINGLES, places, count, 1, NULL, count);
 }
 
 /* ---- The walk's own machines ------------------------------------------------------------------------------------- */
 
 typedef struct {
-  const stage_t *stage;
+  const fixture_t *fixture;
   const vcs_place_t *places;
   vcs_t **machines; /* really run */
   int32_t *frames;
@@ -194,14 +197,14 @@ static void bare(const vcs_cart_t *cart, vcs_t *m) {
 
 static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *rebuilt, uint16_t collisions) {
   inspector_t *inspector = context;
-  const stage_t *stage = inspector->stage;
+  const fixture_t *fixture = inspector->fixture;
   const vcs_place_t *place = &inspector->places[flip];
-  const size_t size = vcs_state_size(stage->cart);
+  const size_t size = vcs_state_size(fixture->cart);
   vcs_t *m = inspector->machines[flip];
   if (frames < inspector->frames[flip]) return; /* the flip is walked once more */
   if (place->kind == VCS_PLACE_ROM) inspector->rom[place->index] ^= (uint8_t)(1 << place->bit);
   for (; inspector->frames[flip] < frames; inspector->frames[flip]++) {
-    vcs_controls_t controls = stage->controls[inspector->frames[flip]];
+    vcs_controls_t controls = fixture->controls[inspector->frames[flip]];
     if (place->kind == VCS_PLACE_INPUT && place->frame == inspector->frames[flip]) {
       vcs_place_flip_input(&controls, place);
     }
@@ -212,8 +215,8 @@ static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *reb
   vcs_t *one = malloc(size), *other = malloc(size);
   memcpy(one, m, size);
   memcpy(other, rebuilt, size);
-  bare(stage->cart, one);
-  bare(stage->cart, other);
+  bare(fixture->cart, one);
+  bare(fixture->cart, other);
   one->collisions &= collisions;
   other->collisions &= collisions;
   inspector->compared++;
@@ -231,22 +234,22 @@ static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *reb
 }
 
 /* The number of machines that are not what they should be. */
-static size_t inspect_machines(stage_t *stage, const vcs_place_t *places, size_t count) {
+static size_t inspect_machines(fixture_t *fixture, const vcs_place_t *places, size_t count) {
   static const int32_t end = FRAMES_MOST;
-  const size_t size = vcs_state_size(stage->cart);
-  const vcs_view_t view = {.horizons = &end, .horizon_count = 1, .env = stage->env, .pictures = true, .rom = true};
+  const size_t size = vcs_state_size(fixture->cart);
+  const vcs_view_t view = {.horizons = &end, .horizon_count = 1, .env = fixture->env, .pictures = true, .rom = true};
   vcs_base_t base;
   vcs_runner_t runner;
   bool possible, *each = calloc(count, sizeof *each);
-  inspector_t inspector = {.stage = stage, .places = places, .cart = *stage->cart};
+  inspector_t inspector = {.fixture = fixture, .places = places, .cart = *fixture->cart};
   inspector.machines = calloc(count, sizeof *inspector.machines);
   inspector.frames = calloc(count, sizeof *inspector.frames);
-  inspector.rom = malloc(stage->cart->rom_size);
-  memcpy(inspector.rom, stage->cart->rom, stage->cart->rom_size);
+  inspector.rom = malloc(fixture->cart->rom_size);
+  memcpy(inspector.rom, fixture->cart->rom, fixture->cart->rom_size);
   inspector.cart.rom = inspector.rom;
   inspector.cart.code = NULL;
   vcs_flip_t *flips = calloc(count, sizeof *flips);
-  assert_int_equal(vcs_base_create(&base, &stage->run, &view, NULL), VCS_OK);
+  assert_int_equal(vcs_base_create(&base, &fixture->run, &view, NULL), VCS_OK);
   assert_int_equal(vcs_base_record(&base, &possible, NULL), VCS_OK);
   assert_int_equal(vcs_runner_create(&runner, &base, NULL), VCS_OK);
   vcs_concurrent_t *walk = vcs_concurrent_create(&base);
@@ -254,7 +257,7 @@ static size_t inspect_machines(stage_t *stage, const vcs_place_t *places, size_t
   for (size_t i = 0; i < count; i++) {
     flips[i] = (vcs_flip_t){&places[i], 1};
     inspector.machines[i] = malloc(size);
-    memcpy(inspector.machines[i], stage->run.start, size);
+    memcpy(inspector.machines[i], fixture->run.start, size);
     if (places[i].kind == VCS_PLACE_STATE) {
       ((uint8_t *)inspector.machines[i])[places[i].index] ^= (uint8_t)(1 << places[i].bit);
     }
@@ -287,22 +290,22 @@ static size_t inspect_machines(stage_t *stage, const vcs_place_t *places, size_t
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-static vcs_place_t any_place(const stage_t *stage) {
+static vcs_place_t any_place(const fixture_t *fixture) {
   const uint8_t bit = (uint8_t)below(8);
-  const uint32_t size = (uint32_t)vcs_state_size(stage->cart), ram = (uint32_t)offsetof(vcs_t, ram);
+  const uint32_t size = (uint32_t)vcs_state_size(fixture->cart), ram = (uint32_t)offsetof(vcs_t, ram);
   const vcs_place_t kinds[] = {
       {VCS_PLACE_STATE, bit, 0, ram + below(128)},
       {VCS_PLACE_STATE, bit, 0, below(size)},
       {VCS_PLACE_STATE, bit, 0, below((uint32_t)offsetof(vcs_t, cart_ram))},
-      {VCS_PLACE_ROM, bit, 0, below(stage->cart->rom_size)},
+      {VCS_PLACE_ROM, bit, 0, below(fixture->cart->rom_size)},
       {VCS_PLACE_INPUT, 0, (uint16_t)below(FRAMES_MOST), below(VCS_INPUTS)},
   };
   return kinds[below(5)];
 }
 
 /* Bytes of ROM near where the program is, as well as anywhere. */
-static void rom_places(const stage_t *stage, vcs_place_t *places, size_t count) {
-  const uint32_t size = stage->cart->rom_size;
+static void rom_places(const fixture_t *fixture, vcs_place_t *places, size_t count) {
+  const uint32_t size = fixture->cart->rom_size;
   for (size_t i = 0; i < count; i++) {
     places[i] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)below(8), 0, below(size)};
   }
@@ -337,24 +340,24 @@ enum { PLACES_MOST = 8 * 4096 };
 
 /* ---- Sweeps ------------------------------------------------------------------------------------------------------ */
 
-static size_t sweep_game(stage_t *stage) {
+static size_t sweep_game(fixture_t *fixture) {
   static vcs_place_t places[PLACES_MOST];
-  size_t different = differ_singles(stage, "ram", places, ram_places(places));
-  different += differ_singles(stage, "input", places, input_places(places));
-  different += differ_singles(stage, "state", places, state_places(places));
-  rom_places(stage, places, 512);
-  different += differ_singles(stage, "rom", places, 512);
+  size_t different = differ_singles(fixture, "ram", places, ram_places(places));
+  different += differ_singles(fixture, "input", places, input_places(places));
+  different += differ_singles(fixture, "state", places, state_places(places));
+  rom_places(fixture, places, 512);
+  different += differ_singles(fixture, "rom", places, 512);
   enum { TWO = 256 };
-  for (size_t i = 0; i < 2 * TWO; i++) places[i] = any_place(stage);
-  different += differ(stage, "sets", SETS, places, 2 * TWO, 2, NULL, TWO);
+  for (size_t i = 0; i < 2 * TWO; i++) places[i] = any_place(fixture);
+  different += differ(fixture, "sets", SETS, places, 2 * TWO, 2, NULL, TWO);
   size_t pairs[TWO][2], pair_count = 0;
-  for (size_t i = 0; i < 64; i++) places[i] = any_place(stage);
+  for (size_t i = 0; i < 64; i++) places[i] = any_place(fixture);
   while (pair_count < TWO) {
     const size_t a = below(64), b = below(64);
     if (a == b) continue;
     pairs[pair_count][0] = a, pairs[pair_count++][1] = b;
   }
-  different += differ(stage, "pairs", PAIRS, places, 64, 1, (const size_t(*)[2])pairs, TWO);
+  different += differ(fixture, "pairs", PAIRS, places, 64, 1, (const size_t(*)[2])pairs, TWO);
   return different;
 }
 
@@ -382,20 +385,20 @@ static int sweep_games(int argc, char **argv) {
   size_t different = 0, count = argc ? (size_t)argc : list_games(names, 256), done = 0;
   for (size_t i = 0; i < count; i++) {
     const char *name = argc ? argv[i] : names[i];
-    stage_t stage;
+    fixture_t fixture;
     random_state = 1 + i;
-    if (!open_game(&stage, name, 300 + (int)below(300))) {
+    if (!open_game(&fixture, name, 300 + (int)below(300))) {
       fprintf(stderr, "%s: not found\n", name);
       continue;
     }
-    const size_t here = sweep_game(&stage);
+    const size_t here = sweep_game(&fixture);
     printf("%s: %llu flips, %llu rows, %zu differ; %.2f s in walks, %.2f s run again\n", name,
-           (unsigned long long)stage.flips, (unsigned long long)stage.rows, here, stage.walk_seconds,
-           stage.rerun_seconds);
+           (unsigned long long)fixture.flips, (unsigned long long)fixture.rows, here, fixture.walk_seconds,
+           fixture.rerun_seconds);
     fflush(stdout);
     different += here;
     done++;
-    close_stage(&stage);
+    close_fixture(&fixture);
   }
   printf("%zu games, %zu rows differ\n", done, different);
   return done == 0 ? need_exit("test_concurrent games", "roms", "no ROM images (set DIFFVCS_ROMS)") : different != 0;
@@ -449,21 +452,21 @@ static size_t fuzz(size_t flips, size_t *walked) {
     const size_t size = sizes[scheme];
     uint8_t *image = malloc(size);
     vcs_place_t places[COUNT];
-    stage_t stage;
+    fixture_t fixture;
     make_image(image, size);
     const vcs_cart_options_t options = {.profile = below(2) ? VCS_PROFILE_ALE : VCS_PROFILE_XITARI,
                                         .scheme = (vcs_scheme_t)scheme,
                                         .format = below(4) ? VCS_FORMAT_NTSC : VCS_FORMAT_PAL};
-    if (open_stage(&stage, image, size, &options, (int)below(6))) {
-      for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&stage);
-      const size_t singles = differ_singles(&stage, "fuzz", places, COUNT);
-      const size_t sets = differ(&stage, "fuzz sets", SETS, places, COUNT, 2, NULL, COUNT / 2);
-      const size_t machines = inspect_machines(&stage, places, COUNT);
+    if (open_fixture(&fixture, image, size, &options, (int)below(6))) {
+      for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&fixture);
+      const size_t singles = differ_singles(&fixture, "fuzz", places, COUNT);
+      const size_t sets = differ(&fixture, "fuzz sets", SETS, places, COUNT, 2, NULL, COUNT / 2);
+      const size_t machines = inspect_machines(&fixture, places, COUNT);
       if (singles || sets || machines)
         fprintf(stderr, "scheme %d: %zu, %zu, %zu differ\n", scheme, singles, sets, machines);
       different += singles + sets + machines;
       *walked += COUNT + COUNT / 2;
-      close_stage(&stage);
+      close_fixture(&fixture);
     }
     free(image);
   }
@@ -472,13 +475,13 @@ static size_t fuzz(size_t flips, size_t *walked) {
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
-static bool open_own(stage_t *stage, bool ragged, int played) {
+static bool open_own(fixture_t *fixture, bool ragged, int played) {
   uint8_t image[4096];
   size_t size = sizeof image;
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   ragged_image(image);
   const uint8_t *from = ragged ? image : vcs_demo_image(&size);
-  return open_stage(stage, from, size, &options, played);
+  return open_fixture(fixture, from, size, &options, played);
 }
 
 static void test_walk_equals_running_again(void **context) {
@@ -486,14 +489,14 @@ static void test_walk_equals_running_again(void **context) {
   enum { COUNT = 2000 };
   static vcs_place_t places[COUNT];
   for (int ragged = 0; ragged < 2; ragged++) {
-    stage_t stage;
+    fixture_t fixture;
     random_state = 5;
-    assert_true(open_own(&stage, ragged, 33));
+    assert_true(open_own(&fixture, ragged, 33));
     const size_t count = (size_t)trials(COUNT, 200);
-    for (size_t i = 0; i < count; i++) places[i] = any_place(&stage);
-    assert_int_equal(differ_singles(&stage, "own", places, count), 0);
-    assert_int_equal(differ(&stage, "own sets", SETS, places, count, 4, NULL, count / 4), 0);
-    close_stage(&stage);
+    for (size_t i = 0; i < count; i++) places[i] = any_place(&fixture);
+    assert_int_equal(differ_singles(&fixture, "own", places, count), 0);
+    assert_int_equal(differ(&fixture, "own sets", SETS, places, count, 4, NULL, count / 4), 0);
+    close_fixture(&fixture);
   }
 }
 
@@ -501,13 +504,13 @@ static void test_walk_rebuilds_machines(void **context) {
   (void)context;
   enum { COUNT = 1500 };
   static vcs_place_t places[COUNT];
-  stage_t stage;
+  fixture_t fixture;
   random_state = 6;
-  assert_true(open_own(&stage, false, 50));
+  assert_true(open_own(&fixture, false, 50));
   const size_t count = (size_t)trials(COUNT, 200);
-  for (size_t i = 0; i < count; i++) places[i] = any_place(&stage);
-  assert_int_equal(inspect_machines(&stage, places, count), 0);
-  close_stage(&stage);
+  for (size_t i = 0; i < count; i++) places[i] = any_place(&fixture);
+  assert_int_equal(inspect_machines(&fixture, places, count), 0);
+  close_fixture(&fixture);
 }
 
 static void test_walk_on_programs_that_are_no_games(void **context) {
@@ -522,19 +525,19 @@ static void test_walk_of_games(void **context) {
   static const char *const names[] = {"pong", "space_invaders", "seaquest", "montezuma_revenge"};
   static vcs_place_t places[1024 + 64];
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    stage_t stage;
+    fixture_t fixture;
     random_state = 8;
-    if (!open_game(&stage, names[i], 300)) {
+    if (!open_game(&fixture, names[i], 300)) {
       NEED_PART("roms", names[i]);
       continue;
     }
     const size_t count = ram_places(places) + 64;
-    for (size_t k = 1024; k < count; k++) places[k] = any_place(&stage);
+    for (size_t k = 1024; k < count; k++) places[k] = any_place(&fixture);
     const size_t step = (size_t)trials(1, 8);
     size_t kept = 0;
     for (size_t k = 0; k < count; k += step) places[kept++] = places[k];
-    assert_int_equal(differ_singles(&stage, names[i], places, kept), 0);
-    close_stage(&stage);
+    assert_int_equal(differ_singles(&fixture, names[i], places, kept), 0);
+    close_fixture(&fixture);
   }
 }
 
@@ -543,17 +546,18 @@ static void test_walk_does_not_depend_on_threads(void **context) {
   enum { COUNT = 300 };
   vcs_place_t places[COUNT];
   static vcs_truth_t rows[4][COUNT * HORIZONS];
-  stage_t stage;
+  fixture_t fixture;
   double took = 0;
   random_state = 9;
-  assert_true(open_own(&stage, false, 40));
-  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&stage);
+  assert_true(open_own(&fixture, false, 40));
+  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&fixture);
   for (int threads = 1; threads <= 4; threads++) {
     assert_int_equal(
-        ask(&stage, SINGLES, VCS_TRUTH_WALK, threads, places, COUNT, 1, NULL, COUNT, rows[threads - 1], &took), VCS_OK);
+        ask(&fixture, SINGLES, VCS_TRUTH_WALK, threads, places, COUNT, 1, NULL, COUNT, rows[threads - 1], &took),
+        VCS_OK);
     for (size_t i = 0; i < COUNT * HORIZONS; i++) assert_true(same_row(&rows[0][i], &rows[threads - 1][i]));
   }
-  close_stage(&stage);
+  close_fixture(&fixture);
 }
 
 /* Entries are exactly what rows count; products are those of the maps; too little room is reported. */
@@ -561,19 +565,19 @@ static void test_jacobian_has_what_rows_and_maps_have(void **context) {
   (void)context;
   enum { COUNT = 150 };
   vcs_place_t places[COUNT];
-  stage_t stage;
+  fixture_t fixture;
   float values[768];
   random_state = 10;
-  assert_true(open_own(&stage, false, 60));
-  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&stage);
-  const int32_t channels = vcs_pixel_values(stage.cart, VCS_VALUES_RGB, values);
-  const size_t pixels = (size_t)(VCS_WIDTH * stage.cart->frame_height), map = pixels * (size_t)channels;
+  assert_true(open_own(&fixture, false, 60));
+  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&fixture);
+  const int32_t channels = vcs_pixel_values(fixture.cart, VCS_VALUES_RGB, values);
+  const size_t pixels = (size_t)(VCS_WIDTH * fixture.cart->frame_height), map = pixels * (size_t)channels;
   vcs_truth_t *rows = calloc((size_t)COUNT * HORIZONS, sizeof *rows);
   float *screen = calloc(COUNT * HORIZONS * map, sizeof *screen), *ram = calloc(COUNT * HORIZONS * 1024, sizeof *ram);
   const vcs_truth_options_t truth = {
       .horizons = horizons, .horizon_count = HORIZONS, .values = values, .channels = channels, .threads = 2};
   const vcs_truth_results_t results = {.rows = rows, .pixels = screen, .ram = ram};
-  assert_int_equal(vcs_truth(&stage.run, &truth, places, COUNT, &results, NULL), VCS_OK);
+  assert_int_equal(vcs_truth(&fixture.run, &truth, places, COUNT, &results, NULL), VCS_OK);
   vcs_jacobian_options_t options = {.of = VCS_OF_SCREEN | VCS_OF_RAM,
                                     .horizons = horizons,
                                     .horizon_count = HORIZONS,
@@ -582,11 +586,11 @@ static void test_jacobian_has_what_rows_and_maps_have(void **context) {
   uint8_t outcomes[COUNT];
   vcs_error_t error;
   size_t needed = 0, count = 0;
-  assert_int_equal(vcs_jacobian(&stage.run, &options, places, NULL, COUNT, NULL, 0, &needed, NULL, &error),
+  assert_int_equal(vcs_jacobian(&fixture.run, &options, places, NULL, COUNT, NULL, 0, &needed, NULL, &error),
                    VCS_BAD_ARGUMENT);
   assert_true(needed > 100 && strlen(error.message) > 0);
   vcs_jacobian_entry_t *entries = calloc(needed, sizeof *entries);
-  assert_int_equal(vcs_jacobian(&stage.run, &options, places, NULL, COUNT, entries, needed, &count, outcomes, &error),
+  assert_int_equal(vcs_jacobian(&fixture.run, &options, places, NULL, COUNT, entries, needed, &count, outcomes, &error),
                    VCS_OK);
   assert_int_equal(count, needed);
   int32_t(*seen)[2] = calloc((size_t)COUNT * HORIZONS, sizeof *seen);
@@ -607,7 +611,7 @@ static void test_jacobian_has_what_rows_and_maps_have(void **context) {
   float *jv_screen = calloc(HORIZONS * map, sizeof *jv_screen), *jv_ram = calloc(HORIZONS * 1024, sizeof *jv_ram);
   for (size_t i = 0; i < COUNT; i++) tangents[i] = (float)below(7) - 3;
   const vcs_jacobian_outputs_t outputs = {.pixels = jv_screen, .ram = jv_ram};
-  assert_int_equal(vcs_jacobian_jvp(&stage.run, &options, places, COUNT, tangents, &outputs, &error), VCS_OK);
+  assert_int_equal(vcs_jacobian_jvp(&fixture.run, &options, places, COUNT, tangents, &outputs, &error), VCS_OK);
   for (size_t k = 0; k < HORIZONS * map; k++) {
     double sum = 0;
     for (size_t i = 0; i < COUNT; i++) sum += (double)tangents[i] * (double)screen[i * HORIZONS * map + k];
@@ -620,7 +624,7 @@ static void test_jacobian_has_what_rows_and_maps_have(void **context) {
     assert_true(jv_ram[k] == (float)sum);
     jv_ram[k] = (float)below(5) - 2;
   }
-  assert_int_equal(vcs_jacobian_vjp(&stage.run, &options, places, COUNT, &outputs, adjoints, &error), VCS_OK);
+  assert_int_equal(vcs_jacobian_vjp(&fixture.run, &options, places, COUNT, &outputs, adjoints, &error), VCS_OK);
   for (size_t i = 0; i < COUNT; i++) {
     double sum = 0;
     for (size_t k = 0; k < HORIZONS * map; k++) sum += (double)jv_screen[k] * (double)screen[i * HORIZONS * map + k];
@@ -630,10 +634,10 @@ static void test_jacobian_has_what_rows_and_maps_have(void **context) {
     assert_true(adjoints[i] == (float)sum);
   }
   options.of = VCS_OF_SCORE;
-  assert_int_equal(vcs_jacobian(&stage.run, &options, places, NULL, COUNT, entries, needed, &count, NULL, &error),
+  assert_int_equal(vcs_jacobian(&fixture.run, &options, places, NULL, COUNT, entries, needed, &count, NULL, &error),
                    VCS_BAD_ARGUMENT);
   free(rows), free(screen), free(ram), free(entries), free(seen), free(jv_screen), free(jv_ram);
-  close_stage(&stage);
+  close_fixture(&fixture);
 }
 
 int main(int argc, char **argv) {

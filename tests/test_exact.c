@@ -36,11 +36,11 @@ typedef struct {
   vcs_controls_t controls[FRAMES];
   vcs_run_t run;
   size_t size, pixels;
-} stage_t;
+} fixture_t;
 
-static bool open_stage(stage_t *s, const void *image, size_t size, const char *name) {
+static bool open_fixture(fixture_t *s, const void *image, size_t size, const char *name) {
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
-  *s = (stage_t){0};
+  *s = (fixture_t){0};
   if (vcs_cart_load(image, size, &options, &s->cart, NULL) || vcs_env_create(s->cart, &s->env, NULL)) return false;
   for (int i = 0; i < 120; i++) vcs_env_act_on(s->env, (int)below(VCS_ACTIONS), VCS_NOOP);
   vcs_run_idle(s->env, FRAMES, s->controls, &s->run);
@@ -50,26 +50,26 @@ static bool open_stage(stage_t *s, const void *image, size_t size, const char *n
   return true;
 }
 
-static bool open_demo(stage_t *s) {
+static bool open_demo(fixture_t *s) {
   size_t size;
   const uint8_t *image = vcs_demo_image(&size);
-  return open_stage(s, image, size, "demo");
+  return open_fixture(s, image, size, "demo");
 }
 
-static bool open_game(stage_t *s, const char *name) {
+static bool open_game(fixture_t *s, const char *name) {
   size_t size;
   uint8_t *image = read_game(name, &size);
-  const bool opened = image && open_stage(s, image, size, name);
+  const bool opened = image && open_fixture(s, image, size, name);
   free(image);
   return opened;
 }
 
-static void close_stage(stage_t *s) {
+static void close_fixture(fixture_t *s) {
   vcs_env_free(s->env);
   vcs_cart_free(s->cart);
 }
 
-static vcs_place_t any_place(const stage_t *s) {
+static vcs_place_t any_place(const fixture_t *s) {
   const uint8_t bit = (uint8_t)below(8);
   const vcs_place_t kinds[] = {
       {VCS_PLACE_STATE, bit, 0, (uint32_t)offsetof(vcs_t, ram) + below(128)},
@@ -96,7 +96,7 @@ static void flip_control(vcs_controls_t *controls, uint32_t input) {
   }
 }
 
-static void play(const stage_t *s, const vcs_place_t *flips, size_t count, played_t *played) {
+static void play(const fixture_t *s, const vcs_place_t *flips, size_t count, played_t *played) {
   vcs_cart_t cart = *s->cart;
   vcs_t *m = malloc(s->size);
   uint8_t *rom = malloc(cart.rom_size), *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
@@ -162,7 +162,7 @@ static bool is_cpu(size_t offset) {
 
 /* Every byte of the machine at every horizon, for random single flips and pairs. Returns bytes that differ from runs.
  */
-static size_t compare_states(const stage_t *s, size_t count, size_t *changed) {
+static size_t compare_states(const fixture_t *s, size_t count, size_t *changed) {
   vcs_place_t *places = calloc(2 * count, sizeof *places);
   size_t *ends = calloc(count, sizeof *ends), needed = 0, found = 0, wrong = 0, at = 0, last = 0;
   uint8_t *outcomes = calloc(count, 1), hidden[sizeof(vcs_t)];
@@ -220,16 +220,16 @@ static void test_states_are_those_of_machines_that_are_run(void **context) {
   (void)context;
   static const char *const games[] = {"pong", "space_invaders", "pitfall2", "montezuma_revenge", "asteroids"};
   size_t changed = 0;
-  stage_t s;
+  fixture_t s;
   random_state = 3;
   assert_true(open_demo(&s));
   assert_int_equal(compare_states(&s, 400, &changed), 0);
   assert_true(changed > 1000);
-  close_stage(&s);
+  close_fixture(&s);
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     if (!open_game(&s, games[i])) continue;
     assert_int_equal(compare_states(&s, 200, &changed), 0);
-    close_stage(&s);
+    close_fixture(&s);
   }
 }
 
@@ -246,7 +246,7 @@ static float *floats(size_t count) {
   return data;
 }
 
-static void make_sides(const stage_t *s, sides_t *sides, bool filled) {
+static void make_sides(const fixture_t *s, sides_t *sides, bool filled) {
   sides->pixels[0] = sides->pixels[2] = NULL;
   sides->pixels[1] = floats(s->pixels), sides->pixels[3] = floats(s->pixels);
   sides->state = floats(8 * s->size);
@@ -273,7 +273,7 @@ static double bits_of(const float *weights, const uint8_t *was, const uint8_t *i
 }
 
 /* What the outputs are worth, with the flip minus without. */
-static double worth(const stage_t *s, const sides_t *w, const played_t *base, const played_t *flipped,
+static double worth(const fixture_t *s, const sides_t *w, const played_t *base, const played_t *flipped,
                     const float *scale) {
   uint8_t hidden[sizeof(vcs_t)];
   double sum = 0;
@@ -289,7 +289,7 @@ static double worth(const stage_t *s, const sides_t *w, const played_t *base, co
   return sum + bits_of(w->state, base->state[FRAMES - 1], flipped->state[FRAMES - 1], hidden, s->size);
 }
 
-static void check_products(const stage_t *s, int tries) {
+static void check_products(const fixture_t *s, int tries) {
   float scale[768];
   sides_t w, jv;
   vcs_grad_options_t options;
@@ -359,15 +359,15 @@ static void check_products(const stage_t *s, int tries) {
 static void test_products_are_those_of_machines_that_are_run(void **context) {
   (void)context;
   static const char *const games[] = {"breakout", "space_invaders"};
-  stage_t s;
+  fixture_t s;
   random_state = 4;
   assert_true(open_demo(&s));
   check_products(&s, 300);
-  close_stage(&s);
+  close_fixture(&s);
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     if (!open_game(&s, games[i])) continue;
     check_products(&s, 100);
-    close_stage(&s);
+    close_fixture(&s);
   }
 }
 
@@ -377,7 +377,7 @@ static void test_products_are_those_of_machines_that_are_run(void **context) {
 enum { SOURCES = 3 };
 
 /* The derivatives of the last picture, by a method, with respect to everything or to all but the image. */
-static void differentiate(const stage_t *s, const vcs_grad_options_t *options, bool rom, float *slots[SOURCES],
+static void differentiate(const fixture_t *s, const vcs_grad_options_t *options, bool rom, float *slots[SOURCES],
                           vcs_grad_report_t *report) {
   float *pixels[FRAMES] = {NULL}, *weights = floats(s->pixels);
   for (size_t i = 0; i < s->pixels; i++) weights[i] = (float)(i % 7) - 3;
@@ -417,7 +417,7 @@ static double distance(float *const one[SOURCES], float *const other[SOURCES]) {
   return sum;
 }
 
-static void check_hybrid(const stage_t *s) {
+static void check_hybrid(const fixture_t *s) {
   float *exact[SOURCES], *forked[SOURCES], *poor[SOURCES], *rich[SOURCES], *between[SOURCES], *again[SOURCES];
   vcs_grad_report_t report;
   vcs_grad_options_t options;
@@ -457,7 +457,7 @@ static void check_hybrid(const stage_t *s) {
 }
 
 /* Forwards: `hybrid` splits the tangents between the exact product and the estimate. */
-static void check_hybrid_forwards(const stage_t *s) {
+static void check_hybrid_forwards(const fixture_t *s) {
   enum { CAUSES = 40 };
   vcs_grad_options_t options;
   vcs_grad_report_t report;
@@ -485,23 +485,23 @@ static void check_hybrid_forwards(const stage_t *s) {
 static void test_hybrid_is_between_an_estimate_and_the_truth(void **context) {
   (void)context;
   static const char *const games[] = {"space_invaders", "qbert"};
-  stage_t s;
+  fixture_t s;
   random_state = 5;
   assert_true(open_demo(&s));
   check_hybrid(&s);
   check_hybrid_forwards(&s);
-  close_stage(&s);
+  close_fixture(&s);
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     if (!open_game(&s, games[i])) continue;
     check_hybrid(&s);
     check_hybrid_forwards(&s);
-    close_stage(&s);
+    close_fixture(&s);
   }
 }
 
 static void test_what_exact_cannot_do_is_refused(void **context) {
   (void)context;
-  stage_t s;
+  fixture_t s;
   vcs_grad_options_t options;
   vcs_error_t error = {""};
   assert_true(open_demo(&s));
@@ -520,7 +520,7 @@ static void test_what_exact_cannot_do_is_refused(void **context) {
   size_t count;
   const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0};
   assert_int_equal(vcs_jacobian(&s.run, &wrong, &place, NULL, 1, NULL, 0, &count, NULL, &error), VCS_BAD_ARGUMENT);
-  close_stage(&s);
+  close_fixture(&s);
 }
 
 static int sweep_games(void) {
@@ -530,7 +530,7 @@ static int sweep_games(void) {
   if (!directory) return 77;
   for (const struct dirent *entry; (entry = readdir(directory));) {
     char name[256];
-    stage_t s;
+    fixture_t s;
     const size_t length = strlen(entry->d_name);
     if (length < 5 || strcmp(entry->d_name + length - 4, ".bin") != 0) continue;
     snprintf(name, sizeof name, "%.*s", (int)(length - 4), entry->d_name);
@@ -539,7 +539,7 @@ static int sweep_games(void) {
     if (here) printf("%s: %zu bytes differ\n", name, here);
     wrong += here;
     games++;
-    close_stage(&s);
+    close_fixture(&s);
   }
   closedir(directory);
   printf("%zu games, %zu bytes changed, %zu of them wrong\n", games, changed, wrong);

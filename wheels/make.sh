@@ -76,29 +76,29 @@ make_one() { # name
 
 # A wheel or the sdist in an environment that has nothing else but NumPy. An sdist takes its compiler's tools from PyPI.
 try() { # file, option of pip...
-  local venv=$work/try said start
+  local venv=$work/try printed start
   rm -rf $venv
   python3 -m venv $venv && $venv/bin/pip -q install numpy || return 1
   start=$(date +%s)
   $venv/bin/pip -q install "${@:2}" "$1" || return 1
   start=$(($(date +%s) - start))
-  said=$(cd $work && try/bin/python ../wheels/try.py) && echo "   installed in $start s; $said"
+  printed=$(cd $work && try/bin/python ../wheels/try.py) && echo "   installed in $start s; $printed"
 }
 
 try_aarch64() { # wheel
-  local said
+  local printed
   wheels/foreign_python.sh $work/aarch64-python arm64 manylinux2014_aarch64 "$1" || return 1
-  said=$(cd $work/aarch64-python && PYTHONPATH=packages qemu-aarch64 -L . usr/bin/python3.11 ../../wheels/try.py) && echo "   qemu: $said"
+  printed=$(cd $work/aarch64-python && PYTHONPATH=packages qemu-aarch64 -L . usr/bin/python3.11 ../../wheels/try.py) && echo "   qemu: $printed"
 }
 
 # The library of a wheel by a C program: wheel, emulator, compiler...
 try_library() {
-  local folder=$work/try-library said
+  local folder=$work/try-library printed
   rm -rf $folder && mkdir -p $folder
   "$python" -m zipfile -e "$1" $folder || return 1
   mv $folder/diffvcs/libdiffvcs_python.so $folder/ && "${@:3}" -Iinclude wheels/try.c $folder/libdiffvcs_python.so -o $folder/try.exe || return 1
   # shellcheck disable=SC2086 # an emulator, or none
-  said=$(LD_LIBRARY_PATH=$folder $2 $folder/try.exe) && echo "   its library, without Python: $said"
+  printed=$(LD_LIBRARY_PATH=$folder $2 $folder/try.exe) && echo "   its library, without Python: $printed"
 }
 
 try_wheel() { # name, wheel

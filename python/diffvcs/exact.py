@@ -82,7 +82,7 @@ def _source_places(
     if not names or any(name not in GROUPS and name not in fields for name in names):
         raise ValueError(
             f"wrt is {wrt!r}; groups of bits are {', '.join(GROUPS)}, or several of them; fields of the machine, an array of "
-            "places or a list of arrays of places can stand there, too"
+            "places and a list of arrays of places are accepted, too"
         )
     places = np.concatenate(
         [_places(played, name)[0] if name in GROUPS else state_places(cart, str(name)) for name in names]

@@ -126,13 +126,14 @@ def run(
     batch = torch.broadcast_shapes(bits.shape[:-1], rom.shape[:-1], inputs.shape[:-2])
     pixels, after = torch.ops.diffvcs.run(
         _flat(bits, batch, (8 * cart.state_size,)),
-        _flat(rom, batch, (8 * cart.rom.size,)),
+        _flat(rom, batch, (rom.shape[-1],)),
         _flat(inputs, batch, tuple(inputs.shape[-2:])),
         _key(cart, options),
     )
     return pixels.reshape(*batch, *pixels.shape[1:]), after.reshape(*batch, *after.shape[1:])
 
 
+@torch.compiler.assume_constant_result  # torch.compile cannot trace an array that is memory of the library
 def rom_bits(cart: Cartridge | str) -> torch.Tensor:
     """Returns an image's bits as floats."""
     return torch.from_numpy(core.rom_bits(Cartridge.find(cart)))

@@ -8,7 +8,8 @@ import pytest
 
 import diffvcs
 import needs
-from diffvcs.benchmark import METHODS, Problem, __main__ as command, exact_effects, method, report, scores, suite, tasks
+from diffvcs.benchmark import METHODS, Problem, __main__ as command, agents, exact_effects, method
+from diffvcs.benchmark import report, scores, suite, tasks
 
 QUICK = {task.track: task for task in tasks("quick")}
 
@@ -41,11 +42,32 @@ def test_both_engines_have_the_same_entries():
         diffvcs.jacobian(*arguments, engine="fast")
 
 
+def sampled(tracks):
+    """A task of each track, of another test game each time where there is one."""
+    for number, track in enumerate(tracks):
+        found = [task for task in tasks("test", (track,)) if task.game in suite.TEST]
+        if found:
+            yield found[number % len(found)]
+
+
 @pytest.mark.roms
-def test_truth_of_ram_is_that_of_ale_py():
-    """Plays the same actions with ale-py, sets a byte of RAM, and compares the sum of the box's pixels."""
+@pytest.mark.parametrize("task", sampled(suite.TRACKS), ids=lambda task: task.name)
+def test_truth_of_test_games_is_that_of_running_again(task):
+    problem = Problem(task)
+    effects = exact_effects(problem)
+    assert suite.checksum(problem, effects) == suite.frozen_checksum(task)
+    random = np.random.default_rng(5)
+    some = np.concatenate([random.permutation(np.flatnonzero(part))[:6] for part in (effects, effects == 0)])
+    again = suite._changes(task, problem.played, [problem.places[i : i + 1] for i in some], engine="rerun")
+    np.testing.assert_array_equal(again * (1 - 2 * problem.x[some]), effects[some])
+
+
+@pytest.mark.roms
+@pytest.mark.parametrize("track", sorted({task.track for task in sampled(("ram-screen", "ram-score", "ram-action"))}))
+def test_truth_of_ram_is_that_of_ale_py(track):
+    """Plays the same actions with ale-py, sets a byte of RAM, and compares the sum of the box's pixels, the rewards, or the action."""
     ale_py = needs.module("ale_py")
-    problems = (Problem(task) for task in tasks("test", ("ram-screen",)) if task.game in suite.TEST)
+    problems = (Problem(task) for task in tasks("test", (track,)) if task.game in suite.TEST)
     problem = next(p for p in problems if not p.played.over.any())  # ale-py stops when a game is over
     task = problem.task
     effects = exact_effects(problem)
@@ -56,7 +78,7 @@ def test_truth_of_ram_is_that_of_ale_py():
     ale.loadROM(str(diffvcs.roms.require(task.game)))
     ale.reset_game()
     legal = {action.value for action in ale.getLegalActionSet()}
-    stream = [diffvcs.ACTION_NAMES.index(a) for a in diffvcs.action_stream(task.number + 1, task.frame + task.frames)]
+    stream = [diffvcs.ACTION_NAMES.index(action) for action in suite._actions(task, 0, task.frame + task.frames)]
     for action in stream[: task.frame]:
         ale.act(action if action in legal else 0)
     kept = ale.cloneState()
@@ -66,18 +88,27 @@ def test_truth_of_ram_is_that_of_ale_py():
         ale.restoreState(kept)
         if cell is not None:
             ale.setRAM(cell, byte)
+        rewards, pictures = 0, []
         for action in stream[task.frame :]:
-            ale.act(action if action in legal else 0)
-        return int(ale.getScreen()[y : y + height, x : x + width].sum(dtype=np.int64))
+            rewards += ale.act(action if action in legal else 0)
+            pictures.append(ale.getScreen())
+        if task.output == "score":
+            return rewards
+        if task.output == "action":
+            looks = suite.agent_looks(problem.played)
+            return int(problem._agent.choice(agents.see(problem.cart, *(pictures[look] for look in looks))))
+        return int(pictures[-1][y : y + height, x : x + width].sum(dtype=np.int64))
 
     base = output()
     ale.restoreState(kept)
     ram = ale.getRAM().copy()
-    assert base == problem.base
+    if task.output != "action":
+        assert base == problem.base
     causes = np.flatnonzero(effects)
     for i in [*causes[:: max(1, len(causes) // 8)], *np.flatnonzero(effects == 0)[::128]]:
         cell, bit = divmod(int(i), 8)
-        change = output(cell, int(ram[cell]) ^ (1 << bit)) - base
+        found = output(cell, int(ram[cell]) ^ (1 << bit))
+        change = -float(found != base) if task.output == "action" else found - base
         assert change * (1 - 2 * problem.x[i]) == effects[i]
 
 

@@ -79,8 +79,11 @@ def test_the_command_and_the_function_have_the_same_defaults(name, tmp_path):
             or (parameter.name in NO_DEFAULT and option == parameter.name)
         ):
             continue
-        shown = ",".join(value) if isinstance(value, tuple) else "none" if value is None else str(value)
-        assert shown == printed[option], option
+        if isinstance(value, tuple):
+            value = ",".join(value)
+        elif isinstance(value, float):
+            value = f"{value:g}"
+        assert ("none" if value is None else str(value)) == printed[option], option
         same.append(option)
     assert same
 

@@ -296,11 +296,11 @@ except diffvcs.sweep.Stopped as problem:
 def test_a_disk_without_room_keeps_what_is_stored(tmp_path):
     driver = start("-c", FULL, tmp_path)
     printed, err = driver.communicate(timeout=300)
-    said = re.search(
+    message = re.search(
         r"cannot be written \(File too large\)\. (\d) of 6 results are stored and stay: make room", printed
     )
-    assert said, err
-    kept = int(said[1])  # results are written as they come, so a large one can come before the last small one
+    assert message, err
+    kept = int(message[1])  # results are written as they come, so a large one can come before the last small one
     assert kept <= 3 and len(stored(tmp_path)) == kept and not list(tmp_path.rglob("*.part"))
     tasks = [dict(log="/dev/null", n=n, size=100 if n < 3 else 100000) for n in range(6)]
     assert diffvcs.sweep(sweep_tasks.noted, tasks, out=tmp_path).computed == 6 - kept

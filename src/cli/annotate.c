@@ -13,7 +13,7 @@ static const vcs_usage_t usage = {
     command,
     "Finds what every byte of RAM means. The game is played at random; in many states each byte is set to other "
     "values, and the objects of the next frames, RAM, score and lives are compared with the run without the change. "
-    "Prints the roles of each byte: x or y of which object (slope and offset in pixels), graphics, colour, size, "
+    "Prints the roles of each byte: x or y of an object (slope and offset in pixels), graphics, colour, size, "
     "score, lives, timer, direction, room, random, scratch, stack, unused; and the part of the states that agree. "
     "docs/annotations.md explains how, and has the results." VCS_ROMS_NOTE,
     "diffvcs annotate demo\n"

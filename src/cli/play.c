@@ -100,7 +100,7 @@ typedef struct {
 } player_t;
 
 static void draw(player_t *p);
-static void draw_scene(player_t *p);
+static void draw_window(player_t *p);
 
 /* Shows a message in the window for some seconds. */
 static void show(player_t *p, const char *format, const char *what) {
@@ -193,7 +193,7 @@ static void shoot_window(player_t *p) {
   SDL_GetRendererOutputSize(p->renderer, &width, &height);
   uint8_t *rgb = malloc((size_t)3 * (size_t)width * (size_t)height);
   file_name(p, path, "window", p->shots++, ".png");
-  draw_scene(p); /* what is presented may be lost to the reader */
+  draw_window(p); /* what is presented may be lost to the reader */
   if (!rgb || SDL_RenderReadPixels(p->renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, 3 * width)) {
     vcs_error_fill(&error, VCS_BAD_FILE, "the window cannot be read: %s", rgb ? SDL_GetError() : "out of memory");
     complain(p, &error);
@@ -517,7 +517,7 @@ static void draw_help(player_t *p) {
   }
 }
 
-static void draw_scene(player_t *p) {
+static void draw_window(player_t *p) {
   const int height = p->run.cart->frame_height;
   SDL_SetRenderDrawColor(p->renderer, 0, 0, 0, 255);
   SDL_RenderClear(p->renderer);
@@ -543,7 +543,7 @@ static void draw(player_t *p) {
   snprintf(title, sizeof title, "%.200s - diffvcs (F1: help)", p->run.rom.name);
   SDL_SetWindowTitle(p->window, title);
   SDL_UpdateTexture(p->texture, NULL, p->pixels, VCS_WIDTH * (int)sizeof *p->pixels);
-  draw_scene(p);
+  draw_window(p);
   SDL_RenderPresent(p->renderer);
 }
 

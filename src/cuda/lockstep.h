@@ -542,6 +542,8 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
 
 /* A lane before its first instruction of a frame; one that is not `playing` stands still to the end. */
 VCS_FN void vcs_lane_begin(vcs_lane_t *lane, bool playing) {
+  memset(&lane->cpu, 0, sizeof lane->cpu);
+  lane->cycles = 0;
   lane->bank.code = lane->at = NULL;
   lane->bank.rom = NULL;
   lane->bank.start = lane->bank.size = 0;

@@ -8,25 +8,27 @@
  *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
  *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
  *             done for it. A byte or register that the base overwrites differs no more.
- *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
- *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
- *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
- *             what differs is what the flip sleeps with.
- *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
- *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam. It is run again by itself, as the reference is (rerun.c).
+ *   following the base is about to read what differs, and the flip does what the base does, at the same time, with
+ * other values. Only the rows that read what differs are evaluated (concurrent_follow.c), at once, up to a row at which
+ * it can sleep again. Most flips that wake up do that. awake     it leaves the base's path or time. The flip's machine
+ * is the base's with the differences put in, and it is run for real (concurrent_run.c), at once, until it stands where
+ * a later row of the base stands. waiting   it has met that row, and the walk has not come there yet. When it has, the
+ * two machines are compared, and what differs is what the flip sleeps with. ended     its frame was over before it met
+ * the base. It begins the next frame with a machine of its own. gone      it is something that the walk does not do: a
+ * frame that does not end, one that begins elsewhere in a line, a jam. It is run again by itself, as the reference is
+ * (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
- *   flip   asleep     | awake      | waiting    :                                                    $80 differs
- *   of $80 ($80)      +----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
+ *   flip   asleep     | follows    |            :                                                    $80 differs
+ *   of $80 ($80)      +------------+----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
  *
- * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
- * concerns no flip costs a few loads.
+ * The flips that differ in a place are a set of bits, one a flip, and the walk looks up the sets of the places that a
+ * row reads. So a row that concerns no flip costs a few loads.
  *
  * The TIA is not the CPU's business until a collision is read, so it is made only then, at horizons and at the ends of
  * frames, and only where it differs (concurrent_beam.c).
  *
- * A flipped bit of ROM is a difference that stays: whoever reads the byte, as code or as data, wakes the flip, which
+ * A flipped bit of ROM is a difference that stays: a row that reads the byte, as code or as data, wakes the flip, which
  * runs on an image of its own.
  */
 #include "concurrent.h"
@@ -36,6 +38,7 @@
 
 #include "host/save.h"
 
+enum { UNKNOWN_READS = 4 }; /* a flip that reads more has lost its way */
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
@@ -45,15 +48,16 @@ typedef struct {
   uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
-  uint8_t awake_first; /* the frame begins with it awake */
-  uint8_t own_rom;     /* its image is not the base's */
-  uint8_t settles;     /* it follows the base up to `until`, and differs in `later` then */
-  uint32_t until;      /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
-  uint64_t later[2];   /* bytes of RAM */
-  uint64_t astray;     /* its key ^ the base's there: registers that the base sets before it reads them */
-  uint32_t from;       /* while it is awake: the row at which it woke */
-  int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
-  int32_t next;        /* waiting for the same row; -1: none */
+  uint8_t awake_first;   /* the frame begins with it awake */
+  uint8_t own_rom;       /* its image is not the base's */
+  uint8_t settles;       /* it follows the base up to `until`, and differs in `later` then */
+  uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
+  uint32_t until;        /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
+  uint64_t later[2];     /* bytes of RAM */
+  uint64_t astray;       /* its key ^ the base's there: registers that the base sets before it reads them */
+  uint32_t from;         /* while it is awake: the row at which it woke */
+  int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
+  int32_t next;          /* waiting for the same row; -1: none */
   int32_t first_patch, last_patch;
   int shown;                        /* horizons */
   vcs_flip_beam_t beam, beam_begun; /* the second: as the frame began */
@@ -271,15 +275,28 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
-  flip->beam.unknown |= (uint16_t)~frame->live;
   flip->beam.tia.collisions = frame->segments[low].before.collisions;
   flip->beam_begun = flip->beam;
+  flip->beam.unknown |= (uint16_t)~frame->live;
   set_dirty(walk, number, true);
 }
 
-static void miss(vcs_concurrent_t *walk, unsigned latches) {
-  walk->lost = true;
+/* The collisions of a flip that reads what nothing in the base reads: its TIA is made again from where it began to be
+ * its own, and all collisions are looked for. It has made `count` accesses since `access`. */
+static uint16_t find_unknown(vcs_concurrent_t *walk, flip_t *flip, uint32_t access, uint32_t count, unsigned latches) {
+  vcs_flip_beam_t beam = flip->beam_begun;
+  vcs_beam_now_t now = {0};
+  const uint16_t live = walk->frame->live;
+  beam.patch = flip->first_patch;
+  walk->frame->live = 0xFFFF;
+  const uint16_t collisions = vcs_beam_collisions_now(&walk->work, &beam, access, walk->note.accesses, count, &now);
+  walk->frame->live = live;
+  walk->now.made = 0;
   walk->missed |= (uint16_t)latches;
+  if (latches & beam.unknown || ++flip->unknown_reads > UNKNOWN_READS) {
+    walk->lost = walk->note.full = true; /* which stops it */
+  }
+  return collisions;
 }
 
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
@@ -294,13 +311,13 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
-    if (latches & reader->flip->beam.unknown) miss(walk, latches);
     walk->work.picture = NULL;
+    if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  if (latches & reader->flip->beam.unknown) miss(walk, latches);
+  if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
@@ -495,7 +512,8 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
   }
 }
 
-/* A place is overwritten: whoever sleeps has the base's byte there. For the others it will be found out. */
+/* A place is overwritten: a sleeping flip has the base's byte there. Flips that run or follow find theirs when they
+ * settle. */
 static void replace(vcs_concurrent_t *walk, unsigned where) {
   for (unsigned words = walk->words[where]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
@@ -659,6 +677,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
+  const uint16_t unknown = flip->beam.unknown;
   if (is_dirty(walk, number)) flip->beam.unknown |= (uint16_t)~walk->frame->live;
   set_dirty(walk, number, false);
   vcs_beam_take(&flip->beam.tia, m);
@@ -670,6 +689,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
     set_dirty(walk, number, true);
   }
   flip->beam_begun = flip->beam;
+  flip->beam_begun.unknown = unknown;
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
       m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
       (cart->colour_loss && m->scanlines != begun->scanlines) || flip->beam.differs & VCS_BEAM_CLOCKS) {
@@ -760,6 +780,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->work.base = picture;
     walk->work.picture = walk->picture;
     flip->beam = flip->beam_begun;
+    flip->beam.unknown |= (uint16_t)~walk->frame->live;
     flip->beam.patch = flip->first_patch;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
     walk->work.picture = NULL;
@@ -800,7 +821,7 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
 }
 
-/* The frame is over for all who are asleep. */
+/* The frame is over for a flip that is asleep, or has ended it. */
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
   if (flip->status == GONE) {

@@ -97,12 +97,13 @@ typedef struct {
   uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
   int16_t motion[5];      /* by HMOVE, of objects wherever they are */
   uint64_t moves;         /* the positions of those that move */
+  uint64_t cares;         /* everything that is in one of these sets, but for `colours` */
   vcs_beam_t before;
 } vcs_segment_t;
 
 /* ---- The base's frame ----------------------------------------------------------------------------------------- */
 
-/* What rows read and overwrite. Bytes of RAM are places by themselves; the others are groups, of which only the timer
+/* What rows read and overwrite. Each byte of RAM is a place; everything else is in groups, and of these only the timer
  * can be overwritten without being read. */
 enum {
   VCS_WHERE_RAM = 0,
@@ -198,11 +199,10 @@ typedef struct {
   vcs_wiring_t *wirings;
   uint32_t wiring_count, touch_count, rom_touch_count;
   uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
-  uint16_t reads_of,
-      live;     /* collisions that it reads, and that it or the next frame reads: nothing is known of others */
-  bool clears;  /* it has a CXCLR */
-  bool lost;    /* while recording: something the walk does not do */
-  vcs_t *begun; /* the machine when the first instruction is about to run */
+  uint16_t reads_of, live; /* collisions that it reads, and that it or the next frame reads; only these are followed */
+  bool clears;             /* it has a CXCLR */
+  bool lost;               /* while recording: something the walk does not do */
+  vcs_t *begun;            /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;

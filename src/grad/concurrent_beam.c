@@ -206,6 +206,21 @@ static bool sweeps(int32_t from, int32_t to) {
   return to > from && start + (to - from) > VCS_HBLANK_CLOCKS;
 }
 
+/* The objects whose pixels depend on registers. */
+static unsigned objects_of(uint64_t looks) {
+  static const uint64_t makes[VCS_OBJECTS] = {
+      LOOK(grp, 0) | LOOK(grp_old, 0) | LOOK(vdelp, 0) | LOOK(nusiz, 0) | LOOK(reflect, 0) | LOOK(pos, VCS_P0),
+      LOOK(grp, 1) | LOOK(grp_old, 1) | LOOK(vdelp, 1) | LOOK(nusiz, 1) | LOOK(reflect, 1) | LOOK(pos, VCS_P1),
+      LOOK(enam, 0) | LOOK(resmp, 0) | LOOK(nusiz, 0) | LOOK(pos, VCS_M0),
+      LOOK(enam, 1) | LOOK(resmp, 1) | LOOK(nusiz, 1) | LOOK(pos, VCS_M1),
+      LOOK(enabl, 0) | LOOK(enabl_old, 0) | LOOK(vdelbl, 0) | LOOK(pos, VCS_BL) | LOOK(ctrlpf, 0),
+      LOOK(pf, 0) | LOOK(pf, 1) | LOOK(pf, 2),
+  };
+  unsigned objects = 0;
+  for (unsigned i = 0; i < VCS_OBJECTS; i++) objects |= (unsigned)((looks & makes[i]) != 0) << i;
+  return objects;
+}
+
 /* ---- Making it --------------------------------------------------------------------------------------------------- */
 
 static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access) {
@@ -248,6 +263,7 @@ static void cut(vcs_base_frame_t *frame, uint32_t access) {
   if (frame->segment_count) {
     vcs_segment_t *last = next - 1;
     last->replaced = frame->here_replaced;
+    last->cares = last->reads | last->shows | last->replaced | last->moves;
     last->caught = m->collisions;
     frame->latched = last->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
   }
@@ -392,8 +408,8 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
   vcs_video_start(video, work->cart, work->picture);
   load(work, beam);
   for (;;) {
-    const bool last = access == frame->note.count, patched = beam->patch >= 0;
-    const vcs_beam_patch_t *patch = patched ? &patches->patches[beam->patch] : NULL;
+    const bool last = access == frame->note.count;
+    const vcs_beam_patch_t *patch = beam->patch >= 0 ? &patches->patches[beam->patch] : NULL;
     while (next < frame->segment_count && frame->segments[next].access < access) next++;
     if (access != end && !last && frame->segments[next].access == access) return next;
     if (patch && patch->from == access) {
@@ -408,24 +424,14 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
     }
     if (access == end) return 0;
     if (last) return frame->segment_count;
-    if (is_clear(&frame->note.accesses[access])) beam->unknown = (uint16_t)~frame->live;
-    apply(work->m, video, &frame->note.accesses[access++]);
+    uint32_t stop = next < frame->segment_count ? frame->segments[next].access : frame->note.count;
+    if (stop > end) stop = end;
+    if (patch && stop > patch->from) stop = patch->from;
+    for (; access < stop; access++) {
+      if (is_clear(&frame->note.accesses[access])) beam->unknown = (uint16_t)~frame->live;
+      apply(work->m, video, &frame->note.accesses[access]);
+    }
   }
-}
-
-/* The objects whose pixels depend on registers. */
-static unsigned objects_of(uint64_t looks) {
-  static const uint64_t makes[VCS_OBJECTS] = {
-      LOOK(grp, 0) | LOOK(grp_old, 0) | LOOK(vdelp, 0) | LOOK(nusiz, 0) | LOOK(reflect, 0) | LOOK(pos, VCS_P0),
-      LOOK(grp, 1) | LOOK(grp_old, 1) | LOOK(vdelp, 1) | LOOK(nusiz, 1) | LOOK(reflect, 1) | LOOK(pos, VCS_P1),
-      LOOK(enam, 0) | LOOK(resmp, 0) | LOOK(nusiz, 0) | LOOK(pos, VCS_M0),
-      LOOK(enam, 1) | LOOK(resmp, 1) | LOOK(nusiz, 1) | LOOK(pos, VCS_M1),
-      LOOK(enabl, 0) | LOOK(enabl_old, 0) | LOOK(vdelbl, 0) | LOOK(pos, VCS_BL) | LOOK(ctrlpf, 0),
-      LOOK(pf, 0) | LOOK(pf, 1) | LOOK(pf, 2),
-  };
-  unsigned objects = 0;
-  for (unsigned i = 0; i < VCS_OBJECTS; i++) objects |= (unsigned)((looks & makes[i]) != 0) << i;
-  return objects;
 }
 
 /* Whether objects that differ could collide with something, so that it matters. */
@@ -444,51 +450,32 @@ static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
 
 /* Registers that keep what is written to them, and that accesses read no further than `readers` has it: the byte of
  * `looks`, and its value. */
-static bool keeps(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) {
-#define AT(field, i) (unsigned)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
-  *kept = value;
-  switch (r) {
-    case VCS_NUSIZ0:
-    case VCS_NUSIZ1:
-      *look = AT(nusiz, r - VCS_NUSIZ0);
-      return true;
-    case VCS_COLUP0_W:
-    case VCS_COLUP1_W:
-    case VCS_COLUPF_W:
-    case VCS_COLUBK_W:
-      *look = AT(colu, vcs_colour_index(r - VCS_COLUP0_W));
-      return true;
-    case VCS_REFP0:
-    case VCS_REFP1:
-      *look = AT(reflect, r - VCS_REFP0);
-      return true;
-    case VCS_PF0:
-    case VCS_PF1:
-    case VCS_PF2:
-      *look = AT(pf, r - VCS_PF0);
-      return true;
-    case VCS_GRP0:
-    case VCS_GRP1:
-      *look = AT(grp, r - VCS_GRP0);
-      return true;
-    case VCS_ENAM0:
-    case VCS_ENAM1:
-      *look = AT(enam, r - VCS_ENAM0);
-      return true;
-    case VCS_ENABL:
-      *look = AT(enabl, 0);
-      return true;
-    case VCS_HMP0:
-    case VCS_HMP1:
-    case VCS_HMM1:
-    case VCS_HMBL:
-      *look = AT(hm, r - VCS_HMP0);
-      *kept = value >> 4;
-      return true;
-    default:
-      return false;
-  }
-#undef AT
+#define AT(field, i) (uint8_t)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
+static const uint8_t kept_in[64] = {[VCS_NUSIZ0] = AT(nusiz, 0),
+                                    [VCS_NUSIZ1] = AT(nusiz, 1),
+                                    [VCS_COLUP0_W] = AT(colu, VCS_COLUP0),
+                                    [VCS_COLUP1_W] = AT(colu, VCS_COLUP1),
+                                    [VCS_COLUPF_W] = AT(colu, VCS_COLUPF),
+                                    [VCS_COLUBK_W] = AT(colu, VCS_COLUBK),
+                                    [VCS_REFP0] = AT(reflect, 0),
+                                    [VCS_REFP1] = AT(reflect, 1),
+                                    [VCS_PF0] = AT(pf, 0),
+                                    [VCS_PF1] = AT(pf, 1),
+                                    [VCS_PF2] = AT(pf, 2),
+                                    [VCS_GRP0] = AT(grp, 0),
+                                    [VCS_GRP1] = AT(grp, 1),
+                                    [VCS_ENAM0] = AT(enam, 0),
+                                    [VCS_ENAM1] = AT(enam, 1),
+                                    [VCS_ENABL] = AT(enabl, 0),
+                                    [VCS_HMP0] = AT(hm, VCS_P0),
+                                    [VCS_HMP1] = AT(hm, VCS_P1),
+                                    [VCS_HMM1] = AT(hm, VCS_M1),
+                                    [VCS_HMBL] = AT(hm, VCS_BL)};
+
+VCS_HOT_FN bool keeps(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) {
+  *look = kept_in[r];
+  *kept = r >= VCS_HMP0 && r <= VCS_HMBL ? value >> 4 : value;
+  return *look;
 }
 
 /* Those of them that an access to another register reads. */
@@ -590,9 +577,30 @@ static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t se
   beam->tia.collisions = segments[to].before.collisions;
 }
 
+/* Goes on while segments do not care for what differs. */
+static void stride(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
+  const vcs_base_frame_t *frame = work->frame;
+  const uint32_t own = beam->patch >= 0 ? work->patches->patches[beam->patch].from : frame->note.count;
+  const uint64_t colours = work->picture ? beam->differs : 0;
+  const vcs_segment_t *here = &frame->segments[beam->at], *end = &frame->segments[segment];
+  uint16_t collisions = beam->tia.collisions;
+  if (end == &frame->segments[frame->segment_count]) end--;
+  for (; here < end && here[1].access <= own && !(here->cares & beam->differs) && !(here->colours & colours); here++) {
+    if (VCS_UNLIKELY(here->clears)) {
+      collisions = 0;
+      beam->unknown = (uint16_t)~frame->live;
+    }
+    collisions |= here->caught;
+  }
+  beam->tia.collisions = collisions;
+  beam->at = (uint32_t)(here - frame->segments);
+}
+
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   while (beam->at < segment) {
     leap(work, beam, segment);
+    if (beam->at >= segment) return;
+    stride(work, beam, segment);
     if (beam->at >= segment) return;
     if (skip(work, beam)) continue;
     vcs_video_t video;

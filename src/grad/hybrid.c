@@ -2,12 +2,12 @@
  * rest.
  *
  * A product with the exact Jacobian costs by the bit; an estimate costs the same for all bits, and is wrong where a
- * branch turns. So the bits with the most to gain are flipped first, until the budget is spent:
+ * branch turns. So the bits whose estimates are least certain are flipped first, until the budget is spent:
  *
  *   VJP   one reverse pass with forks and one without. Where their derivatives of a bit differ, a branch turns between
- *         the bit and the outputs: these bits come first, those with the largest difference before the others. Then
- *         come controls and bits of RAM of which both passes see nothing, as first order misses half of the effects;
- *         then bits on which the passes agree; and last the bits of ROM and of chips of which they see nothing.
+ *         the bit and the outputs: these bits come first, in order of the difference. Then come controls and bits of
+ *         RAM whose derivative is 0 in both passes, as first order misses half of the effects; then bits for which the
+ *         passes agree; and last the bits of ROM and of chips whose derivative is 0 in both.
  *   JVP   the bits with the largest tangents. The estimate is one forward pass along the tangents that are left, and
  *         is not made if there are none.
  *
@@ -30,7 +30,7 @@
 #include "grad/sweep.h"
 #include "host/arena.h"
 
-enum { FRAMES_PAID = 40, WINDOW = 256, MOST = 1024 };
+enum { FRAMES_PAID = 20, WINDOW = 256, MOST = 1024 };
 
 /* Prices, in frames of ale-py; that of a bit of RAM is for each frame of the run. */
 static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,

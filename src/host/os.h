@@ -73,7 +73,7 @@ extern const vcs_os_child_t vcs_os_no_child;
 /* Ctrl-C in the terminal does not reach the child. 0 or an errno; ENOENT: no such program. */
 int vcs_os_child_start(vcs_os_child_t *child, char *const arguments[]);
 bool vcs_os_child_write(vcs_os_child_t *child, const void *data, size_t size); /* false: it does not read any more */
-void vcs_os_child_message(vcs_os_child_t *child, char *text, size_t size);     /* what it has said so far, perhaps "" */
+void vcs_os_child_message(vcs_os_child_t *child, char *text, size_t size); /* what it has printed so far, perhaps "" */
 bool vcs_os_child_finish(vcs_os_child_t *child); /* closes its input and waits: whether it ended well */
 void vcs_os_child_end(vcs_os_child_t *child);    /* kills it if it still runs, and closes everything */
 

@@ -20,13 +20,13 @@
 #include "host/games.h"
 #include "host/parallel.h"
 #include "study/annotate_play.h"
-#include "study/annotate_scene.h"
+#include "study/annotate_compare.h"
 #include "study/internal.h"
 
 enum {
   BYTES = VCS_RAM_SIZE,
   PROBES = 12,
-  QUIET = 4,  /* probes without any effect after which the others are left out */
+  QUIET = 4,  /* probes without any effect after which the remaining ones are left out */
   FRAMES = 4, /* games draw some objects only in every second to fourth frame */
   LATER = 8,  /* frames after which positions are compared for velocities */
   DEPTHS_MAX = 16,
@@ -54,7 +54,7 @@ typedef struct {
   uint8_t cut;           /* only one end of the object moved: it may lie behind an edge, or be longer or shorter */
   uint8_t from;          /* the value to which displacements refer, ... */
   int16_t at;            /* ... and the object's place with it */
-  int16_t object;        /* in the scene of that frame without the change; -1: it only comes with other values */
+  int16_t object;        /* in the picture of that frame without the change; -1: it only comes with other values */
   int16_t moved[PROBES]; /* displacement, 0: no vote */
 } axis_t;
 
@@ -114,13 +114,13 @@ typedef struct {
   uint8_t base_frames[FRAMES][VCS_FRAME_BYTES], frames[2 * VCS_FRAME_BYTES];
   uint8_t base_ram[LATER + 1][BYTES];
   vcs_object_t objects[VCS_OBJECTS_MAX];
-  vcs_scene_t base[FRAMES], scene;
-  vcs_scene_diff_t diff[PROBES][FRAMES];
+  vcs_shown_t base[FRAMES], shown;
+  vcs_shown_diff_t diff[PROBES][FRAMES];
 } bench_t;
 
-static void run_frame(const vcs_cart_t *cart, bench_t *b, vcs_scene_t *scene) {
+static void run_frame(const vcs_cart_t *cart, bench_t *b, vcs_shown_t *shown) {
   const int32_t count = vcs_frame_objects(cart, &b->m, b->frames, b->objects, VCS_OBJECTS_MAX);
-  vcs_scene_take(b->objects, count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX, scene);
+  vcs_shown_take(b->objects, count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX, shown);
 }
 
 static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b) {
@@ -141,25 +141,25 @@ static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b)
 
 /* Whether a change moved objects along one axis only. Other objects may be gone: a program that draws many objects with
  * few sprites leaves some out when one comes into the way. */
-static bool is_along(const vcs_scene_diff_t *d, int vertical) {
+static bool is_along(const vcs_shown_diff_t *d, int vertical) {
   const int along = vertical ? d->moved_y : d->moved_x, across = vertical ? d->moved_x : d->moved_y;
   return along > 0 && across == 0 && d->moved_both == 0 && d->reshaped <= along && d->came <= 1 + along;
 }
 
 /* The same, and nothing else to speak of. */
-static bool is_pure(const vcs_scene_diff_t *d, int vertical) {
+static bool is_pure(const vcs_shown_diff_t *d, int vertical) {
   const int along = vertical ? d->moved_y : d->moved_x;
   return is_along(d, vertical) && d->came + d->went <= 1 + along;
 }
 
 /* Whether something happened to objects that were there, other than that a part of them went behind an edge, that two
  * of them came together and are one object now, or that a line more or less was drawn above them. */
-static bool is_telling(const vcs_scene_diff_t *d) {
+static bool is_telling(const vcs_shown_diff_t *d) {
   if (d->shifted) return false;
   return d->moved_x + d->moved_y + d->moved_both + d->reshaped + d->recoloured > 0 || d->went > d->cut;
 }
 
-static int moved_by(const vcs_scene_diff_t *d, int vertical) { return vertical ? d->dy : d->dx; }
+static int moved_by(const vcs_shown_diff_t *d, int vertical) { return vertical ? d->dy : d->dx; }
 
 /* How far probe p has moved objects along an axis only, in frame t; false: it has not. Probe PROBES is the run without
  * a change. */
@@ -207,7 +207,7 @@ static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *ax
   axis->object = -1;
   if (at < 0) return;
   for (int p = 0; p < PROBES; p++) {
-    const vcs_scene_diff_t *d = &b->diff[p][at];
+    const vcs_shown_diff_t *d = &b->diff[p][at];
     if (!is_along(d, vertical)) continue;
     axis->moved[p] = (int16_t)moved_by(d, vertical);
     if (axis->object < 0) axis->object = d->moved;
@@ -241,10 +241,10 @@ static bool is_slope(float slope, int step, int moved) {
 
 /* An end of an object that a change made longer or shorter, by its number: the upper and the lower end of the first
  * object, then those of the second. NULL: there is none, or the change moved objects, too. *moved: by how many rows. */
-enum { ENDS = 2 * VCS_SCENE_ENDS };
-static const vcs_scene_end_t *find_end(const vcs_scene_diff_t *d, int number, int *moved) {
+enum { ENDS = 2 * VCS_SHOWN_ENDS };
+static const vcs_shown_end_t *find_end(const vcs_shown_diff_t *d, int number, int *moved) {
   if (number / 2 >= d->ended || d->moved_x + d->moved_y + d->moved_both || d->came + d->went > 1) return NULL;
-  const vcs_scene_end_t *end = &d->end[number / 2];
+  const vcs_shown_end_t *end = &d->end[number / 2];
   *moved = number & 1 ? end->lower : end->upper;
   return *moved ? end : NULL;
 }
@@ -262,7 +262,7 @@ static void judge_ends(const bench_t *b, uint8_t value, axis_t *axis) {
       bool ends = false;
       for (int number = i & 1; number < ENDS; number += 2) {
         int moved;
-        const vcs_scene_end_t *end = find_end(&b->diff[p][t], number, &moved);
+        const vcs_shown_end_t *end = find_end(&b->diff[p][t], number, &moved);
         if (!end || abs(step) > 16) continue;
         ends = true;
         if (!is_slope(slope, step, moved) || moves[p]) continue;
@@ -287,14 +287,14 @@ static void judge_ends(const bench_t *b, uint8_t value, axis_t *axis) {
 }
 
 /* Whether a probe did nothing but make one object come. */
-static bool is_arrival(const vcs_scene_diff_t *d) {
+static bool is_arrival(const vcs_shown_diff_t *d) {
   return d->came == 1 && d->went == 0 && d->moved_x + d->moved_y + d->moved_both == 0;
 }
 
 /* How many arrivals lie along an axis from the one of probe `first`; *fits: how many of these have the commonest slope.
  */
 static int count_arrivals(const bench_t *b, int vertical, int t, int first, uint8_t value, int *fits, axis_t *axis) {
-  const vcs_scene_diff_t *reference = &b->diff[first][t];
+  const vcs_shown_diff_t *reference = &b->diff[first][t];
   int votes = 0, across = 0, slope_fits[SLOPES] = {0};
   *fits = 0;
   *axis = (axis_t){.t = (uint8_t)t,
@@ -303,7 +303,7 @@ static int count_arrivals(const bench_t *b, int vertical, int t, int first, uint
                    .at = vertical ? reference->new_y : reference->new_x,
                    .object = -1};
   for (int p = 0; p < PROBES; p++) {
-    const vcs_scene_diff_t *d = &b->diff[p][t];
+    const vcs_shown_diff_t *d = &b->diff[p][t];
     const int dx = d->new_x - reference->new_x, dy = d->new_y - reference->new_y;
     if (p == first || !is_arrival(d) || d->new_kind != reference->new_kind) continue;
     axis->moved[p] = (int16_t)(vertical ? dy : dx);
@@ -318,8 +318,8 @@ static int count_arrivals(const bench_t *b, int vertical, int t, int first, uint
   return votes <= 3 * across ? 0 : votes;
 }
 
-/* An object that is not there comes when a byte has other values: where it comes tells which axis, compared with the
- * place that explains most of the others. */
+/* An object that is absent appears when the byte has other values. Where it appears shows the axis, relative to the
+ * reference place that explains most of the appearances. */
 static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
   for (int t = 0; t < FRAMES; t++) {
     int most = -1;
@@ -340,13 +340,13 @@ static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t
 /* Whether the flips of the low nibble and those of the high nibble change two places beside each other, of the same
  * height, and nothing else: two digits. */
 static bool shows_digits(const bench_t *b, int t) {
-  vcs_scene_diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
+  vcs_shown_diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
                               {.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1}};
   int seen[2] = {0, 0};
   for (int p = 0; p < 8; p++) {
-    const vcs_scene_diff_t *d = &b->diff[p][t];
+    const vcs_shown_diff_t *d = &b->diff[p][t];
     const int high = probe_value(0, p) >= 16;
-    vcs_scene_diff_t *h = &half[high];
+    vcs_shown_diff_t *h = &half[high];
     if (!d->pixels) continue;
     seen[high]++;
     if (d->left < h->left) h->left = d->left;
@@ -383,7 +383,7 @@ static void judge_byte(const bench_t *b, int height, uint8_t value, evidence_t *
   for (int t = 0; t < FRAMES && !e->digits; t++) e->digits = shows_digits(b, t);
   for (int p = 0; p < PROBES; p++) {
     for (int t = 0; t < FRAMES; t++) { /* the first frame that shows anything */
-      const vcs_scene_diff_t *d = &b->diff[p][t];
+      const vcs_shown_diff_t *d = &b->diff[p][t];
       if (!d->pixels) continue;
       const int moved = d->moved_x + d->moved_y + d->moved_both;
       if (d->pixels > VCS_WIDTH * height / 4) e->big++;
@@ -421,9 +421,9 @@ static void probe_byte(const work_t *w, const vcs_moment_t *moment, int byte, ev
     int8_t early[BYTES] = {0};
     bool gone = false; /* the machine is as without the change, and stays so */
     for (int t = 0; t < FRAMES && !gone; t++) {
-      run_frame(cart, b, &b->scene);
+      run_frame(cart, b, &b->shown);
       const uint8_t *picture = vcs_picture(&b->m, b->frames);
-      vcs_scene_diff_t *d = &b->diff[p][t];
+      vcs_shown_diff_t *d = &b->diff[p][t];
       if (t == 0) {
         e->overwritten += b->m.ram[byte] == b->base_ram[1][byte];
       }
@@ -432,8 +432,8 @@ static void probe_byte(const work_t *w, const vcs_moment_t *moment, int byte, ev
       }
       if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) != 0) {
         quiet = false;
-        vcs_scene_compare(&b->base[t], &b->scene, d, NULL, 0);
-        vcs_scene_pixels(b->base_frames[t], picture, cart->height, d);
+        vcs_shown_compare(&b->base[t], &b->shown, d, NULL, 0);
+        vcs_shown_pixels(b->base_frames[t], picture, cart->height, d);
       }
       gone = memcmp(&b->m, &b->base_machine[t], size) == 0;
     }
@@ -742,15 +742,15 @@ static void sweep(const work_t *w, int byte, int vertical, bench_t *b, vcs_role_
   const axis_t *axis = &s.e->axis[vertical];
   run_base(w->cart, s.moment->machine, b);
   for (int v = 0; v < 256; v++) {
-    vcs_scene_diff_t d;
+    vcs_shown_diff_t d;
     int32_t place;
     memcpy(&b->m, s.moment->machine, vcs_state_size(w->cart));
     b->m.ram[byte] = (uint8_t)v;
     for (int k = 0; k < axis->t; k++) vcs_frame(w->cart, &b->m, NULL);
-    run_frame(w->cart, b, &b->scene);
-    vcs_scene_compare(&b->base[axis->t], &b->scene, &d, &place, axis->object);
+    run_frame(w->cart, b, &b->shown);
+    vcs_shown_compare(&b->base[axis->t], &b->shown, &d, &place, axis->object);
     if (place < 0) continue;
-    const vcs_object_t *o = &b->scene.sprite[place];
+    const vcs_object_t *o = &b->shown.sprite[place];
     role->map[v] = vertical ? o->y : o->x;
     if (role->low < 0 || role->map[v] < role->low) role->low = role->map[v];
     if (role->map[v] > role->high) role->high = role->map[v];
@@ -880,12 +880,12 @@ static void respond(const vcs_cart_t *cart, const vcs_moment_t *moment, const cl
   memcpy(&b->m, moment->machine, vcs_state_size(cart));
   b->m.ram[claim->byte] = (uint8_t)(b->m.ram[claim->byte] + step);
   for (int t = 0; t < FRAMES; t++) {
-    vcs_scene_diff_t d;
+    vcs_shown_diff_t d;
     int *moved = response->moved[t];
     for (int i = 0; i < WAYS; i++) moved[i] = NOWHERE;
     if (gone) continue;
-    run_frame(cart, b, &b->scene);
-    vcs_scene_compare(&b->base[t], &b->scene, &d, NULL, 0);
+    run_frame(cart, b, &b->shown);
+    vcs_shown_compare(&b->base[t], &b->shown, &d, NULL, 0);
     response->tells |= is_telling(&d);
     response->pure |= is_pure(&d, vertical);
     if (is_along(&d, vertical)) moved[0] = moved_by(&d, vertical);

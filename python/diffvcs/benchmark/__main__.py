@@ -270,7 +270,10 @@ def freeze(options: argparse.Namespace) -> None:
 def write_report(options: argparse.Namespace) -> None:
     """Writes the page."""
     path = options.out / f"{options.suite}.html"
-    write(path, report.page(load(options.out, options.suite), options.suite))
+    results = load(options.out, options.suite)
+    write(path, report.page(results, options.suite))
+    if options.markdown:
+        print(report.markdown(results))
     print(f"wrote {path}")
 
 
@@ -313,6 +316,10 @@ def main(argv: list[str] | None = None) -> int:
             command.add_argument("--methods", help="names with commas between them; default all")
         if name == "export":
             command.add_argument("--quantus", action="store_true", required=True, help="the format of Quantus")
+        if name == "report":
+            command.add_argument(
+                "--markdown", action="store_true", help="print the table of all methods and tracks, too"
+            )
         if name == "freeze":
             command.add_argument("--write", action="store_true", help="replace the frozen suite")
         if name in ("agents", "neuroscience"):

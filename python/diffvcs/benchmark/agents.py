@@ -1,7 +1,7 @@
 """Small agents that play from pictures: what they see, how they decide, and how they are trained.
 
 An agent sees the picture as 21 x 20 cells, each the sum of the grey values of 10 x 8 pixels, four frames ago and now. One hidden
-layer of 32 rectified units follows, then a number for each action; the agent takes the action with the largest, and holds it
+layer of 32 rectified units follows, then a number for each action; the agent prefers the action with the largest, and holds an action
 for four frames. Weights are whole numbers, so that every number of the network is one, and small enough to be exact
 in a double: a decision is the same on every computer, and a change of the picture changes a number or it does not.
 
@@ -32,7 +32,6 @@ SKIP = 4  # frames between two decisions
 HIDDEN = 32
 GREY = 255 * CELL_HEIGHT * CELL_WIDTH  # the largest cell
 NAMES = ("actions", "first", "bias", "second", "last_bias", "unit")  # of the arrays in a file
-RANDOM = 0.05  # share of random decisions while states are drawn, so that seeds give different games
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Agent:
         return np.asarray(cells, float) @ self.first.T.astype(float) + self.bias
 
     def preferences(self, cells: np.ndarray) -> np.ndarray:
-        """Returns a number for each action (... x actions); the agent takes the action with the largest.
+        """Returns a number for each action (... x actions); the agent prefers the action with the largest.
 
         Example:
             >>> agent = load("demo")
@@ -141,14 +140,15 @@ def play(
     agent: Agent,
     seed: int,
     frames: int,
-    random_share: float = RANDOM,
+    policy: str = "sample",
     stop: bool = False,
     cart: Cartridge | None = None,
 ) -> tuple[list[str], int]:
     """Plays a game from its start; returns an action for each frame, and the score.
 
-    The seed draws the random decisions, and how many frames pass without input at the start, up to 30. Frames go on after the game
-    is over, unless `stop`. The cartridge is found by the agent's game, unless it is given.
+    A decision is drawn from the network's probabilities ("sample", as in training), is the preferred action ("best"), or any action
+    ("random"). The seed draws decisions, and how many frames pass without input at the start, up to 30. Frames go on after the
+    game is over, unless `stop`. The cartridge is found by the agent's game, unless it is given.
     """
     random, machine = np.random.default_rng([seed, SKIP]), Machine(cart or Cartridge.find(agent.game))
     machine.reset()
@@ -158,9 +158,10 @@ def play(
     for frame in range(frames):
         if frame >= wait and (frame - wait) % SKIP == 0:
             before, now = now, machine.screen()
-            action = int(agent.actions[agent.choice(see(machine.cart, before, now))])
-            if random.random() < random_share:
-                action = int(random.choice(agent.actions))
+            scores = np.zeros(len(agent.actions)) if policy == "best" else random.gumbel(size=len(agent.actions))
+            if policy != "random":
+                scores += agent.preferences(see(machine.cart, before, now)) / agent.unit
+            action = int(agent.actions[scores.argmax()])
         score += machine.act_on(action)
         actions.append(ACTION_NAMES[action])
         if stop and machine.over:
@@ -175,12 +176,13 @@ def games() -> list[str]:
 
 def text_table(found: list[Agent], seeds: int = 5, frames: int = 6000) -> str:
     """Returns the mean scores of agents and of random actions, over games of at most `frames` frames, as lines of text."""
-    lines = [f"{'game':18} {'agent':>9} {'5 % random':>11} {'random':>9}"]
+    lines = [f"{'game':18} {'sampled':>9} {'best':>9} {'random':>9}"]
     for agent in found:
         means = [
-            np.mean([play(agent, seed, frames, share, True)[1] for seed in range(seeds)]) for share in (0, RANDOM, 1)
+            np.mean([play(agent, seed, frames, policy, True)[1] for seed in range(seeds)])
+            for policy in ("sample", "best", "random")
         ]
-        lines.append(f"{agent.game:18} {means[0]:9.1f} {means[1]:11.1f} {means[2]:9.1f}")
+        lines.append(f"{agent.game:18} {means[0]:9.1f} {means[1]:9.1f} {means[2]:9.1f}")
     return "\n".join(lines)
 
 
@@ -189,7 +191,7 @@ def text_table(found: list[Agent], seeds: int = 5, frames: int = 6000) -> str:
 
 ENVIRONMENTS, STEPS, EPOCHS, PARTS = 64, 32, 4, 4
 RATE, DISCOUNT, TRACE, CLIP, ENTROPY = 1e-3, 0.99, 0.95, 0.2, 0.01
-DECISIONS = 1_500_000
+DECISIONS = 100_000
 FAINT = 0.04  # the smallest deviation of a cell
 
 Weights = dict[str, np.ndarray]

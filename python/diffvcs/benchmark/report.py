@@ -1,7 +1,8 @@
 """The page of the benchmark: one HTML file without anything outside it, and the same ranking as text.
 
-The page has a table for each track, a plot of average precision with intervals, a plot of average precision against cost, and
-worked examples: a picture with the output's box, and what the truth and some methods say about each source.
+The page begins with an overview, the average precision of every method on every track. Each track has a table, a plot of average
+precision with intervals, and one of average precision against cost. Worked examples follow: a picture with the output's box,
+and what the truth and some methods say about each source.
 """
 
 from __future__ import annotations
@@ -36,16 +37,17 @@ EXAMPLE_METHODS = (
     "random",
 )
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-table{border-collapse:collapse;font-size:13px;margin:1rem 0}th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid #ddd}
+table{border-collapse:collapse;font-size:13px;margin:1rem 0}th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}
 th:first-child,td:first-child{text-align:left}tr.truth{color:#777}small{color:#777}figure{margin:1rem 0}
 .row{display:flex;flex-wrap:wrap;gap:1rem}.row figure{margin:0}img{image-rendering:pixelated;border:1px solid #ccc}
 .wide{overflow-x:auto}svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif}@media(max-width:50rem){body{overflow-x:auto}}"""
 
 
-def _number(value: tuple[float, float, float] | None) -> str:
+def _number(value: tuple[float, float, float] | None, tasks: int) -> str:
+    """A mean with its interval; one task has none."""
     if value is None:
         return "-"
-    return f"{value[0]:.2f} <small>{value[1]:.2f} to {value[2]:.2f}</small>"
+    return f"{value[0]:.2f}" + (f" <small>{value[1]:.2f} to {value[2]:.2f}</small>" if tasks > 1 else "")
 
 
 def count_tasks(count: int, kind: str = "") -> str:
@@ -72,18 +74,63 @@ def text_table(results: Sequence[dict[str, Any]], track: str, names: set[str] | 
     return "\n".join(lines)
 
 
+def _plain(value: tuple[float, float, float], tasks: int) -> str:
+    """A mean with its interval; one task has none."""
+    return f"{value[0]:.2f}" + (f" ({value[1]:.2f}-{value[2]:.2f})" if tasks > 1 else "")
+
+
+def markdown(results: Sequence[dict[str, Any]]) -> str:
+    """Returns the table of all methods and tracks as Markdown: average precision with its interval; then, over all tracks, the average
+    precision with the shared budget, and the mean cost in frames."""
+    ranked = {track: rows for track in suite.TRACKS if (rows := scores.table(results, track))}
+    found = {(row["method"], track): row for track, rows in ranked.items() for row in rows}
+    whole = sorted(scores.table(results), key=lambda row: (-row["ap"][0], row["method"]))
+    lines = [
+        "| method | " + " | ".join(ranked) + " | equal budget | frames |",
+        "|---|" + "---|" * len(ranked) + "---:|---:|",
+    ]
+    for row in whole:
+        cells = []
+        for track in ranked:
+            one = found.get((row["method"], track))
+            cells.append("" if one is None else _plain(one["ap"], one["tasks"]))
+        equal = "" if row["equal"] is None else f"{row['equal'][0]:.2f}"
+        lines.append(f"| `{row['method']}` | " + " | ".join(cells) + f" | {equal} | {row['cost']:,.0f} |")
+    return "\n".join(lines)
+
+
 def _html_table(rows: list[dict[str, Any]]) -> str:
     head = "".join(f"<th>{HEADINGS[column]}</th>" for column in COLUMNS)
     lines = [f"<tr><th>method</th><th>tasks</th>{head}<th>equal budget (AP)</th><th>cost, frames</th></tr>"]
     for row in rows:
-        cells = "".join(f"<td>{_number(row[column])}</td>" for column in COLUMNS)
+        cells = "".join(f"<td>{_number(row[column], row['tasks'])}</td>" for column in COLUMNS)
         mark = " class=truth" if row["is_truth"] else ""
         lines.append(
             f"<tr{mark}><td><span style='color:{COLOURS.get(row['family'], '#b3003c')}'>&#9632;</span> {html.escape(row['method'])}"
             f"{' (the truth itself)' if row['is_truth'] else ''}</td><td>{row['tasks']} of {row['of']}</td>{cells}"
-            f"<td>{_number(row['equal'])}</td><td>{row['cost']:,.0f}</td></tr>"
+            f"<td>{_number(row['equal'], row['tasks'])}</td><td>{row['cost']:,.0f}</td></tr>"
         )
-    return f"<table>{''.join(lines)}</table>"
+    return f"<div class=wide><table>{''.join(lines)}</table></div>"
+
+
+def _overview(ranked: dict[str, list[dict[str, Any]]]) -> str:
+    """The average precision of every method on every track, and its mean over tracks; the best method first."""
+    found: dict[str, dict[str, float]] = {}
+    for track, rows in ranked.items():
+        for row in rows:
+            found.setdefault(row["method"], {})[track] = row["ap"][0]
+    order = sorted(found, key=lambda name: (-float(np.mean(list(found[name].values()))), name))
+    head = "".join(f"<th><a href='#{track}'>{track}</a></th>" for track in ranked)
+    lines = [f"<tr><th>method</th>{head}<th>mean</th></tr>"]
+    for name in order:
+        cells = []
+        for track in ranked:
+            value = found[name].get(track)
+            shade = "" if value is None else f" style='background:rgba(37,99,168,{0.45 * value:.2f})'"
+            cells.append(f"<td{shade}>{'-' if value is None else f'{value:.2f}'}</td>")
+        mean = np.mean(list(found[name].values()))
+        lines.append(f"<tr><td>{html.escape(name)}</td>{''.join(cells)}<td>{mean:.2f}</td></tr>")
+    return f"<div class=wide><table>{''.join(lines)}</table></div>"
 
 
 def _legend(families: Sequence[str], y: int) -> str:
@@ -97,8 +144,8 @@ def _legend(families: Sequence[str], y: int) -> str:
     return "".join(parts)
 
 
-def _ranking_plot(rows: list[dict[str, Any]], title: str) -> str:
-    """Average precision with its interval, a line for each method."""
+def _ranking_plot(rows: list[dict[str, Any]], title: str, chance: float) -> str:
+    """Average precision with its interval, a line for each method, and a dashed one at chance."""
     left, width, step = 260, 560, 17
     bottom = 50 + step * len(rows)
     parts = [f"<text x='{left}' y='16' font-weight='600'>{html.escape(title)}</text>", _legend(_families(rows), 32)]
@@ -107,6 +154,8 @@ def _ranking_plot(rows: list[dict[str, Any]], title: str) -> str:
         parts.append(
             f"<line x1='{x}' y1='42' x2='{x}' y2='{bottom}' stroke='#ddd'/><text x='{x}' y='{bottom + 16}' text-anchor='middle'>{tick:.1f}</text>"
         )
+    at = left + width * chance
+    parts.append(f"<line x1='{at:.1f}' y1='42' x2='{at:.1f}' y2='{bottom}' stroke='#b3003c' stroke-dasharray='4 3'/>")
     for i, row in enumerate(rows):
         y, colour = 54 + step * i, COLOURS.get(row["family"], "#b3003c")
         mean, low, high = (left + width * value for value in row["ap"])
@@ -116,7 +165,7 @@ def _ranking_plot(rows: list[dict[str, Any]], title: str) -> str:
             f"<circle cx='{mean:.1f}' cy='{y}' r='4' fill='{colour}'/>"
         )
     parts.append(
-        f"<text x='{left + width / 2}' y='{bottom + 34}' text-anchor='middle'>average precision, mean and 95 % interval over tasks</text>"
+        f"<text x='{left + width / 2}' y='{bottom + 34}' text-anchor='middle'>average precision, mean and 95 % interval over tasks; dashed: chance</text>"
     )
     return f"<svg viewBox='0 0 860 {bottom + 44}' width='860' role='img' aria-label='{html.escape(title)}'>{''.join(parts)}</svg>"
 
@@ -222,22 +271,26 @@ def page(results: Sequence[dict[str, Any]], suite_name: str) -> str:
         )
         + "Methods marked as the truth itself flip every source and run again; they are here to show that the score is 1.</p>",
     ]
-    for track in suite.TRACKS:
-        rows = scores.table(results, track)
-        if rows:
-            counted = [r for r in results if r["track"] == track and (r["split"] == "test" or not tested)]
-            share = np.mean([r["causes"] / r["sources"] for r in counted])
-            body.append(
-                f"<h2>{track}</h2><p>On average {share:.1%} of the sources matter, which is the average precision of chance.</p>"
-            )
-            body += [
-                _html_table(rows),
-                _ranking_plot(rows, f"{track}: ranking"),
-                _cost_plot(rows, f"{track}: quality and cost"),
-            ]
+    ranked = {track: rows for track in suite.TRACKS if (rows := scores.table(results, track))}
+    body.append(
+        "<h2>Overview</h2><p>Average precision. A method that does not apply to a track has no number there.</p>"
+    )
+    body.append(_overview(ranked))
+    for track, rows in ranked.items():
+        counted = [r for r in results if r["track"] == track and (r["split"] == "test" or not tested)]
+        chance = float(np.mean([r["causes"] / r["sources"] for r in counted]))
+        body.append(
+            f"<h2 id='{track}'>{track}</h2><p>{count_tasks(len(counted))}. On average {chance:.1%} of the sources matter, which is the "
+            "average precision of chance.</p>"
+        )
+        body += [
+            _html_table(rows),
+            _ranking_plot(rows, f"{track}: ranking", chance),
+            _cost_plot(rows, f"{track}: quality and cost"),
+        ]
     body.append("<h2>Worked examples</h2>")
     shown = {result["task"] for result in results}
-    for track in ("ram-screen", "inputs-screen"):
+    for track in ("ram-screen", "inputs-screen", "ram-action"):
         for task in [t for t in suite.tasks(suite_name, (track,)) if t.name in shown][-1:]:
             body.append(_example(task))
     return (

@@ -61,7 +61,7 @@ TRACKS = (
 DEVELOPMENT = ("breakout", "ms_pacman")
 TEST = ("donkey_kong", "pitfall", "space_invaders")
 SUITES = {"quick": ("demo",), "dev": DEVELOPMENT, "test": (*DEVELOPMENT, *TEST)}
-STATES = 3  # tasks of each game and track
+STATES = 1  # tasks of each game and track
 
 # What one reverse pass costs, in frames for each frame of its run: `make bench-grad` on five games, a VJP of one pixel beside a
 # frame (docs/benchmarks.md). The relaxed pass is from its CPU time beside that of a run, Space Invaders, 15 frames.
@@ -105,7 +105,7 @@ class Task:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
-CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all others are found by name
+CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all other games are found by name
 
 
 def _cartridge(game: str) -> Cartridge:

@@ -1,28 +1,28 @@
-/* annotate_scene.h: one picture beside another, as objects: what moved, changed, came and went. */
-#ifndef VCS_STUDY_ANNOTATE_SCENE_H
-#define VCS_STUDY_ANNOTATE_SCENE_H
+/* annotate_compare.h: one picture beside another, as objects: what moved, changed, came and went. */
+#ifndef VCS_STUDY_ANNOTATE_COMPARE_H
+#define VCS_STUDY_ANNOTATE_COMPARE_H
 
 #include "diffvcs/objects.h"
 
 enum {
-  VCS_SCENE_SPRITES = 96, /* objects other than blocks of the playfield that are compared */
-  VCS_SCENE_ENDS = 2,     /* objects whose ends are noted */
-  VCS_SCENE_EDGE = 8,     /* rows by which an object may seem to move because an edge covers a part of it */
+  VCS_SHOWN_SPRITES = 96, /* objects other than blocks of the playfield that are compared */
+  VCS_SHOWN_ENDS = 2,     /* objects whose ends are noted */
+  VCS_SHOWN_EDGE = 8,     /* rows by which an object may seem to move because an edge covers a part of it */
 };
 
 /* The objects of a picture. The two halves of a sprite that passes the right edge and goes on at the left one are one
  * sprite here. */
 typedef struct {
   int32_t count, blocks;
-  vcs_object_t sprite[VCS_SCENE_SPRITES];
+  vcs_object_t sprite[VCS_SHOWN_SPRITES];
   uint32_t field; /* digest of the playfield */
-} vcs_scene_t;
+} vcs_shown_t;
 
-/* An object whose rows are others than they were. */
+/* An object whose rows have changed. */
 typedef struct {
-  int16_t object;       /* index in the scene without the change */
+  int16_t object;       /* index in the picture without the change */
   int16_t upper, lower; /* rows by which its two ends moved */
-} vcs_scene_end_t;
+} vcs_shown_end_t;
 
 /* What a change did to one frame. */
 typedef struct {
@@ -30,9 +30,9 @@ typedef struct {
   int16_t cut;   /* number of objects that became longer or shorter at one end and may have moved up or down */
   int16_t grown; /* number of those that moved, and became longer at one end */
   int16_t ended; /* number of objects that are cut or reshaped and share columns with what they were */
-  vcs_scene_end_t end[VCS_SCENE_ENDS]; /* the first of them */
+  vcs_shown_end_t end[VCS_SHOWN_ENDS]; /* the first of them */
   int16_t dx, dy;                      /* of the first object that moved */
-  int16_t object;      /* index of the first object in the scene without the change that differs, or -1 */
+  int16_t object;      /* index of the first object in the shown without the change that differs, or -1 */
   int16_t moved;       /* the same for one that moved */
   int32_t pixels;      /* that differ */
   int16_t left, right; /* columns and rows of the pixels that differ, inclusive */
@@ -41,15 +41,15 @@ typedef struct {
   uint8_t new_kind;
   uint8_t field;   /* the playfield differs */
   uint8_t shifted; /* all it did was to move everything below some row by one row: a line more or less was drawn */
-} vcs_scene_diff_t;
+} vcs_shown_diff_t;
 
-void vcs_scene_take(const vcs_object_t *objects, int32_t count, vcs_scene_t *scene);
+void vcs_shown_take(const vcs_object_t *objects, int32_t count, vcs_shown_t *shown);
 
-/* Compares two scenes; `d` gets all but what is about pixels. `place_of` (may be NULL) gets the index in `is` of the
- * object `want` of `was`, or -1. */
-void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_diff_t *d, int32_t *place_of, int want);
+/* Compares the objects of two pictures; `d` gets all but what is about pixels. `place_of` (may be NULL) gets the index
+ * in `is` of the object `want` of `was`, or -1. */
+void vcs_shown_compare(const vcs_shown_t *was, const vcs_shown_t *is, vcs_shown_diff_t *d, int32_t *place_of, int want);
 
 /* Compares two pictures: fills what `d` says about pixels. */
-void vcs_scene_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_scene_diff_t *d);
+void vcs_shown_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_shown_diff_t *d);
 
 #endif

@@ -1,5 +1,5 @@
-/* annotate_scene.c: which objects of two pictures are the same, and what happened to them (annotate_scene.h). */
-#include "study/annotate_scene.h"
+/* annotate_compare.c: which objects of two pictures are the same, and what happened to them (annotate_compare.h). */
+#include "study/annotate_compare.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 /* Makes one sprite of the two halves of a sprite that passes the right edge of the picture. Its pattern is 0: the
  * digests of the halves say nothing about the whole. */
-static void join_halves(vcs_scene_t *scene) {
-  for (int32_t i = 0; i < scene->count; i++) {
-    vcs_object_t *right = &scene->sprite[i];
+static void join_halves(vcs_shown_t *shown) {
+  for (int32_t i = 0; i < shown->count; i++) {
+    vcs_object_t *right = &shown->sprite[i];
     const int most = right->kind <= VCS_OBJECT_PLAYER_1 ? 8 * right->size + 1 : right->size;
     if (right->x + right->w != VCS_WIDTH) continue;
-    for (int32_t k = 0; k < scene->count; k++) {
-      const vcs_object_t *left = &scene->sprite[k];
+    for (int32_t k = 0; k < shown->count; k++) {
+      const vcs_object_t *left = &shown->sprite[k];
       if (k == i || left->kind != right->kind || left->x != 0 || left->w + right->w > most ||
           left->y >= right->y + right->h || right->y >= left->y + left->h)
         continue;
@@ -23,28 +23,28 @@ static void join_halves(vcs_scene_t *scene) {
       right->y = (int16_t)top;
       right->w = (int16_t)(right->w + left->w);
       right->pattern = 0;
-      scene->count--;
-      memmove(&scene->sprite[k], &scene->sprite[k + 1], (size_t)(scene->count - k) * sizeof *left);
+      shown->count--;
+      memmove(&shown->sprite[k], &shown->sprite[k + 1], (size_t)(shown->count - k) * sizeof *left);
       i -= k < i;
       break;
     }
   }
 }
 
-void vcs_scene_take(const vcs_object_t *objects, int32_t count, vcs_scene_t *scene) {
-  scene->count = scene->blocks = 0;
-  scene->field = 0;
+void vcs_shown_take(const vcs_object_t *objects, int32_t count, vcs_shown_t *shown) {
+  shown->count = shown->blocks = 0;
+  shown->field = 0;
   for (int32_t i = 0; i < count; i++) {
     const vcs_object_t *o = &objects[i];
     if (o->kind == VCS_OBJECT_PLAYFIELD) {
-      scene->blocks++;
-      scene->field =
-          (scene->field ^ (uint32_t)(o->x * 3 + o->y * 1009 + o->w * 40503 + o->h * 7919 + o->colour)) * 0x01000193u;
-    } else if (scene->count < VCS_SCENE_SPRITES) {
-      scene->sprite[scene->count++] = *o;
+      shown->blocks++;
+      shown->field =
+          (shown->field ^ (uint32_t)(o->x * 3 + o->y * 1009 + o->w * 40503 + o->h * 7919 + o->colour)) * 0x01000193u;
+    } else if (shown->count < VCS_SHOWN_SPRITES) {
+      shown->sprite[shown->count++] = *o;
     }
   }
-  join_halves(scene);
+  join_halves(shown);
 }
 
 static bool is_same_shape(const vcs_object_t *a, const vcs_object_t *b) {
@@ -62,7 +62,7 @@ static bool is_cut(const vcs_object_t *a, const vcs_object_t *b) {
          less->x + less->w <= more->x + more->w && a->reflected == b->reflected && a->size == b->size;
 }
 
-static void note_move(vcs_scene_diff_t *d, int index, int dx, int dy) {
+static void note_move(vcs_shown_diff_t *d, int index, int dx, int dy) {
   if (dx && dy) {
     d->moved_both++;
   } else if (dx) {
@@ -77,7 +77,7 @@ static void note_move(vcs_scene_diff_t *d, int index, int dx, int dy) {
 }
 
 /* What happened to the object `was`, which is now `is`. */
-static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index, vcs_scene_diff_t *d) {
+static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index, vcs_shown_diff_t *d) {
   const int dx = is->x - was->x, dy = is->y - was->y, bottom = is->y + is->h - was->y - was->h;
   if (d->object < 0) d->object = (int16_t)index;
   if (was->reflected != is->reflected) d->reflected++;
@@ -89,13 +89,13 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
       d->recoloured++;
     }
   } else if (dx == 0 && was->w == is->w && (dy || bottom) && (!dy || !bottom || (dy > 0) == (bottom > 0)) &&
-             abs(dy) <= VCS_SCENE_EDGE && abs(bottom) <= VCS_SCENE_EDGE) {
+             abs(dy) <= VCS_SHOWN_EDGE && abs(bottom) <= VCS_SHOWN_EDGE) {
     /* partly behind the edge of its zone: the free end tells how far it moved */
     note_move(d, index, 0, abs(bottom) > abs(dy) ? bottom : dy);
     d->grown += is->h > was->h;
   } else {
     if (was->x < is->x + is->w && is->x < was->x + was->w && (dy || bottom)) {
-      if (d->ended < VCS_SCENE_ENDS) d->end[d->ended] = (vcs_scene_end_t){(int16_t)index, (int16_t)dy, (int16_t)bottom};
+      if (d->ended < VCS_SHOWN_ENDS) d->end[d->ended] = (vcs_shown_end_t){(int16_t)index, (int16_t)dy, (int16_t)bottom};
       d->ended++;
     }
     if (is_cut(was, is)) {
@@ -106,12 +106,12 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
   }
 }
 
-/* The pairing of two scenes while it is made. */
+/* The pairing of the objects of two pictures while it is made. */
 typedef struct {
-  const vcs_scene_t *was, *is;
-  bool used_was[VCS_SCENE_SPRITES], used_is[VCS_SCENE_SPRITES];
-  int16_t moved[VCS_SCENE_SPRITES]; /* rows by which each object of `was` moved */
-  vcs_scene_diff_t *d;
+  const vcs_shown_t *was, *is;
+  bool used_was[VCS_SHOWN_SPRITES], used_is[VCS_SHOWN_SPRITES];
+  int16_t moved[VCS_SHOWN_SPRITES]; /* rows by which each object of `was` moved */
+  vcs_shown_diff_t *d;
   int32_t *place_of;
   int want;
 } pairing_t;
@@ -160,7 +160,7 @@ static void pair_nearest(pairing_t *p, bool same_shape, int most) {
   }
 }
 
-/* Pairs objects of equal shape in their order, top to bottom and left to right, if both scenes have as many of them
+/* Pairs objects of equal shape in their order, top to bottom and left to right, if both shown have as many of them
  * left: a row of equal sprites moves as a whole. */
 static void pair_in_order(pairing_t *p) {
   for (int i = 0; i < p->was->count; i++) {
@@ -182,7 +182,7 @@ static void pair_in_order(pairing_t *p) {
 /* Whether all that happened is that the objects below some row moved by one row, and at most two objects came or went.
  */
 static bool is_shift(const pairing_t *p) {
-  const vcs_scene_diff_t *d = p->d;
+  const vcs_shown_diff_t *d = p->d;
   int top = INT16_MAX;
   if (d->moved_y < 2 || abs(d->dy) != 1 || d->moved_x || d->moved_both || d->reshaped || d->came + d->went > 2)
     return false;
@@ -196,7 +196,7 @@ static bool is_shift(const pairing_t *p) {
   return true;
 }
 
-void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_diff_t *d, int32_t *place_of,
+void vcs_shown_compare(const vcs_shown_t *was, const vcs_shown_t *is, vcs_shown_diff_t *d, int32_t *place_of,
                        int want) {
   pairing_t p = {.was = was, .is = is, .d = d, .place_of = place_of, .want = want};
   memset(d, 0, sizeof *d);
@@ -227,7 +227,7 @@ void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_
   d->shifted = is_shift(&p);
 }
 
-void vcs_scene_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_scene_diff_t *d) {
+void vcs_shown_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_shown_diff_t *d) {
   d->left = d->top = INT16_MAX;
   d->right = d->bottom = -1;
   for (int y = 0; y < height; y++) {
