@@ -241,9 +241,15 @@ static unsigned needed_within(const unit_t *u, uint32_t at, unsigned open, int *
   return looked;
 }
 
+/* N and Z, C, and V one after the other: so the answer does not depend on which are asked for together. */
 static unsigned needed(const unit_t *u, uint32_t at, unsigned flags) {
-  int patience = 24;
-  return needed_within(u, at, flags, &patience);
+  static const unsigned groups[] = {VCS_OF_NZ, VCS_OF_C, VCS_OF_V};
+  unsigned looked = 0;
+  for (int i = 0; i < 3; i++) {
+    int patience = 24;
+    looked |= needed_within(u, at, flags & groups[i], &patience);
+  }
+  return looked;
 }
 
 /* The same behind an operation that leaves `flags` in the flags of the host, where branches that follow it find them.
