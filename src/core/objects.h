@@ -40,6 +40,15 @@ typedef struct {
   vcs_object_t object;
 } vcs_live_t;
 
+/* A block of the playfield that may go on. */
+typedef struct {
+  uint8_t x, w, colour;
+  bool covered; /* something has covered a part of it: then the others say what was seen, as in vcs_object_t */
+  int16_t y;    /* its first row */
+  int16_t seen_x, seen_y, seen_w, seen_h;
+  int32_t seen;
+} vcs_block_t;
+
 /* Rows of the playfield: equal rows are collected, and become blocks when another row comes. */
 typedef struct {
   uint64_t lit[3], shown[3];
@@ -78,8 +87,8 @@ typedef struct {
   int16_t field_y, field_end; /* the rows that `field` is, empty: none */
   vcs_field_row_t row, field;
   vcs_live_t live[VCS_LIVE_MAX];
-  int32_t blocks_in;                     /* which of the two lists is in use */
-  vcs_object_t block[2][VCS_BLOCKS_MAX]; /* blocks that end with row field_y - 1, and space for the next */
+  int32_t blocks_in;                    /* which of the two lists is in use */
+  vcs_block_t block[2][VCS_BLOCKS_MAX]; /* blocks that end with row field_y - 1, and space for the next */
 } vcs_recorder_t;
 
 #if defined(__CUDA_ARCH__)
@@ -395,15 +404,61 @@ VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
   return end;
 }
 
+/* Lists a block that ends before row `end`. */
+VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) {
+  vcs_object_t o;
+  vcs_object_clear(&o, VCS_PF, 4);
+  o.x = o.seen_x = block->x;
+  o.y = o.seen_y = block->y;
+  o.w = o.seen_w = block->w;
+  o.h = o.seen_h = o.rows = (int16_t)(end - block->y);
+  o.pixels = o.seen = o.h * o.w;
+  o.colour = block->colour;
+  o.colours = 1;
+  o.pattern = ((uint32_t)o.w << 16 | (uint32_t)o.h) * 0x9E3779B1u;
+  if (block->covered) {
+    o.seen_x = block->seen_x;
+    o.seen_y = block->seen_y;
+    o.seen_w = block->seen_w;
+    o.seen_h = block->seen_h;
+    o.seen = block->seen;
+  }
+  vcs_record_object(r, &o);
+}
+
+/* Notes what is seen of a block in rows [y, end): the pixels `shown`. */
+VCS_SLOW_FN void vcs_block_see(vcs_block_t *block, int y, int end, const uint64_t shown[3]) {
+  int ones = 0, to = block->x + block->w;
+  for (int at = block->x; at < to; at += 64) ones += vcs_ones(vcs_pixels_at(shown, at, to - at < 64 ? to - at : 64));
+  if (ones == block->w && !block->covered) return;
+  if (!block->covered) {
+    block->covered = true;
+    block->seen_x = block->x;
+    block->seen_y = block->y;
+    block->seen_w = y > block->y ? block->w : 0;
+    block->seen_h = (int16_t)(y - block->y);
+    block->seen = block->seen_h * block->w;
+  }
+  if (!ones) return;
+  for (int at = block->x; at < to; at += 64) {
+    uint64_t bits = vcs_pixels_at(shown, at, to - at < 64 ? to - at : 64);
+    if (bits) vcs_box_widen(&block->seen_x, &block->seen_w, at, bits);
+  }
+  if (!block->seen) block->seen_y = (int16_t)y;
+  block->seen_h = (int16_t)(end - block->seen_y);
+  block->seen += (end - y) * ones;
+}
+
 /* Turns the collected rows of the playfield into blocks: each run of lit pixels of one colour makes the block above it
  * longer, or is a new one. Blocks that do not go on are listed. Both lists are in order of x, so one pass compares
  * them. */
 VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
   const vcs_field_row_t *row = &r->field;
-  int rows = r->field_end - r->field_y, old = 0, made = 0, piece = 0;
-  const vcs_object_t *before = r->block[r->blocks_in];
-  vcs_object_t *block = r->block[r->blocks_in ^ 1];
-  if (rows == 0) return;
+  int old = 0, made = 0, piece = 0;
+  const vcs_block_t *before = r->block[r->blocks_in];
+  vcs_block_t *block = r->block[r->blocks_in ^ 1];
+  if (r->field_end == r->field_y) return;
+  bool all_shown = row->lit[0] == row->shown[0] && row->lit[1] == row->shown[1] && row->lit[2] == row->shown[2];
   for (int x = 0; x < VCS_WIDTH && made < VCS_BLOCKS_MAX;) {
     uint64_t bits = vcs_pixels_at(row->lit, x, VCS_WIDTH - x < 64 ? VCS_WIDTH - x : 64);
     if (!bits) {
@@ -414,42 +469,30 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
     while (piece + 1 < row->pieces && row->from[piece + 1].x <= x) piece++;
     int to = vcs_run_end(row->lit, x, piece + 1 < row->pieces ? row->from[piece + 1].x : VCS_WIDTH);
     uint8_t colour = row->from[piece].colour;
-    vcs_object_t *o = &block[made++];
-    while (old < r->block_count && before[old].x < x) vcs_record_object(r, &before[old++]);
+    vcs_block_t *b = &block[made++];
+    while (old < r->block_count && before[old].x < x) vcs_block_end(r, &before[old++], r->field_y);
     if (old < r->block_count && before[old].x == x && before[old].w == to - x && before[old].colour == colour) {
-      *o = before[old++];
+      *b = before[old++];
     } else {
-      vcs_object_clear(o, VCS_PF, 4);
-      o->x = (int16_t)x;
-      o->y = r->field_y;
-      o->w = (int16_t)(to - x);
-      o->colour = colour;
-      o->colours = 1;
+      b->x = (uint8_t)x;
+      b->w = (uint8_t)(to - x);
+      b->colour = colour;
+      b->covered = false;
+      b->y = r->field_y;
     }
-    o->h = (int16_t)(o->h + rows);
-    o->rows = o->h;
-    o->pixels += rows * o->w;
-    o->pattern = ((uint32_t)o->w << 16 | (uint32_t)o->h) * 0x9E3779B1u;
-    for (int at = x; at < to; at += 64) {
-      uint64_t shown = vcs_pixels_at(row->shown, at, to - at < 64 ? to - at : 64);
-      if (!shown) continue;
-      vcs_box_widen(&o->seen_x, &o->seen_w, at, shown);
-      if (!o->seen) o->seen_y = r->field_y;
-      o->seen_h = (int16_t)(r->field_end - o->seen_y);
-      o->seen += rows * vcs_ones(shown);
-    }
+    if (!all_shown || b->covered) vcs_block_see(b, r->field_y, r->field_end, row->shown);
     x = to;
   }
-  while (old < r->block_count) vcs_record_object(r, &before[old++]);
+  while (old < r->block_count) vcs_block_end(r, &before[old++], r->field_y);
   r->blocks_in ^= 1;
   r->block_count = made;
   r->field_y = r->field_end;
 }
 
-/* The playfield is not lit from the end of the collected rows up to row y: all blocks end. */
+/* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
 VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
   vcs_field_end(r);
-  for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[r->blocks_in][i]);
+  for (int i = 0; i < r->block_count; i++) vcs_block_end(r, &r->block[r->blocks_in][i], r->field_y);
   r->block_count = 0;
   r->field_y = r->field_end = (int16_t)y;
 }

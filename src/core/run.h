@@ -594,7 +594,12 @@ out:
   return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }
 
-#ifndef VCS_RUN_BESIDE /* a file that defines it has its own loop around vcs_run */
+#ifndef VCS_RUN_BESIDE  /* a file that defines it has its own loop around vcs_run */
+#ifndef VCS_RUN_DECODED /* what this loop calls: vcs_run, or a function that does the same by other means (asleep.c) \
+                         */
+#define VCS_RUN_DECODED vcs_run
+#endif
+
 /* Executes up to `count` instructions. Stops when a frame is over or the CPU has jammed. Returns their number. */
 VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
   uint32_t left = count;
@@ -602,7 +607,7 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
   while (left && !frame_over && !m->jammed) {
     uint32_t end = VCS_RUN_STEP;
     if (VCS_LIKELY(left > VCS_RUN_MARGIN)) {
-      end = vcs_run(cart, m, video, (left < VCS_RUN_MOST ? left : (uint32_t)VCS_RUN_MOST) - VCS_RUN_MARGIN);
+      end = VCS_RUN_DECODED(cart, m, video, (left < VCS_RUN_MOST ? left : (uint32_t)VCS_RUN_MOST) - VCS_RUN_MARGIN);
       left -= end & VCS_COUNT_MASK;
       frame_over = end & VCS_RUN_OVER;
     }

@@ -16,6 +16,8 @@ typedef struct {
   uint16_t row, operand;
 } vcs_code_t;
 
+typedef struct vcs_native vcs_native_t; /* compiled code (host/native.h) */
+
 /* A field of count 1 is declared as a scalar, any other as an array. */
 #define VCS_DECLARE(type, name, count, meaning) VCS_DECLARE_##count(type, name)
 #define VCS_DECLARE_1(type, name) type name;
@@ -51,6 +53,7 @@ struct vcs_cart {
   /* The cartridge (set up by cart_detect.c) */
   const uint8_t *rom;     /* the image; every slice a scheme can select lies inside it */
   const vcs_code_t *code; /* what begins at each byte of the image (decode.h), or NULL: then the CPU only steps */
+  vcs_native_t *native;   /* what of it is compiled, or NULL: then it is interpreted */
   uint32_t rom_size;
   uint32_t ram_size;  /* cartridge RAM in bytes, at most VCS_CART_RAM_MAX */
   uint64_t hot_pages; /* one bit for each 64 bytes of the 4 KiB window: accesses there go through cart.h */

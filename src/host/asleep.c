@@ -1,9 +1,204 @@
-/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture. */
+/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture, and by compiled code (native.h)
+ * once there is some. */
 #include "host/asleep.h"
+
+#define VCS_TIA_ASLEEP
+#include "core/tia.h"
+#include "host/native.h"
+
+#if VCS_NATIVE
+#define VCS_RUN_DECODED run_decoded
+static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance);
+#endif
 
 #include "host/asleep_run.h"
 
+#if VCS_NATIVE
+
+/* ---- What compiled code calls (native.h) ------------------------------------------------------------------------ */
+
+/* Code goes on after an access to a page with hot spots that has left the banks as they were. */
+VCS_SLOW_FN uint32_t native_read_hot(vcs_native_run_t *run, uint16_t addr) {
+  uint32_t banks[4];
+  memcpy(banks, run->m->bank, sizeof banks);
+  const uint8_t value = vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, addr);
+  if (memcmp(banks, run->m->bank, sizeof banks) == 0) run->cpu.stop = 0;
+  return value;
+}
+
+static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
+  run->cpu.time = time;
+  run->cpu.stop = 0;
+  run->cpu.bus = (uint8_t)last;
+  if (addr & 0x1000 && run->cart->hot_pages >> (addr >> 6 & 63) & 1) return native_read_hot(run, (uint16_t)addr);
+  return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
+}
+
+static uint64_t native_write(vcs_native_run_t *run, uint32_t place, uint64_t time, uint32_t stored) {
+  const vcs_cart_t *cart = run->cart;
+  vcs_t *m = run->m;
+  vcs_cpu_t *cpu = &run->cpu;
+  vcs_video_t *video = &run->asleep.video;
+  const uint16_t addr = (uint16_t)place;
+  const uint8_t value = (uint8_t)stored;
+  uint32_t banks[4];
+  memcpy(banks, m->bank, sizeof banks);
+  cpu->time = time;
+  VCS_RUN_WRITE_BUS(0, addr)
+  if (VCS_UNLIKELY(cpu->stop)) {
+    m->bus = value;
+    if (memcmp(banks, m->bank, sizeof banks) == 0) cpu->stop &= VCS_STOP_FRAME;
+  }
+  return cpu->time;
+}
+
+static uint64_t native_push_status(vcs_native_run_t *run, uint64_t time) {
+  const uint32_t addr = 0x100u + run->cpu.sp--;
+  return native_write(run, addr, time, vcs_cpu_status(&run->cpu));
+}
+
+/* RTS to a place that is not compiled, or not in the bank. */
+static void native_return(vcs_native_run_t *run, uint64_t time) {
+  run->cpu.time = time;
+  run->cpu.stop = 0;
+  run->cpu.bus = VCS_RTS;
+  vcs_do_RTS(run->cart, run->m, &run->cpu, &run->asleep.video);
+  run->m->bus = run->cpu.bus;
+}
+
+static uint32_t native_pull(vcs_native_run_t *run, uint64_t time) {
+  run->cpu.time = time;
+  run->cpu.stop = 0;
+  run->cpu.bus = VCS_PLA;
+  vcs_do_PLA(run->cart, run->m, &run->cpu, &run->asleep.video);
+  return run->cpu.a;
+}
+
+static void native_set_status(vcs_native_run_t *run, uint32_t value) { vcs_cpu_set_status(&run->cpu, (uint8_t)value); }
+
+static uint64_t native_wait(vcs_native_run_t *run, uint64_t time, uint32_t least, uint32_t most) {
+  const vcs_t *m = run->m;
+  vcs_cpu_t *cpu = &run->cpu;
+  const uint32_t allowance = run->allowance;
+  cpu->time = time;
+  VCS_SKIP_WAIT(least, most)
+  return cpu->time;
+}
+
+static uint64_t native_wait_line(vcs_native_run_t *run, uint64_t time, uint32_t value) {
+  vcs_t *m = run->m;
+  const uint64_t waited = wait_line(m, &run->asleep.video, time);
+  run->cpu.stop = 0;
+  if (VCS_LIKELY(waited)) return waited;
+  const uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+  m->cycles = cycles;
+  run->cpu.stop = (uint8_t)vcs_bus_write_wsync(m, &run->asleep.video);
+  if (run->cpu.stop) m->bus = (uint8_t)value;
+  return time + VCS_CYCLES((uint32_t)(m->cycles - cycles));
+}
+
+/* A store to one register: returns whether it has ended the frame. */
+#define NATIVE_STORE(name)                                                                          \
+  static uint32_t native_store_##name(vcs_native_run_t *run, uint32_t value, uint64_t time) {       \
+    vcs_t *m = run->m;                                                                              \
+    vcs_video_t *video = &run->asleep.video;                                                        \
+    if (VCS_LIKELY(store(m, video, time, VCS_##name, (uint8_t)value))) return 0;                    \
+    m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);                                               \
+    run->cpu.stop = vcs_tia_write_first(m, video, VCS_##name, (uint8_t)value) ? VCS_STOP_FRAME : 0; \
+    if (run->cpu.stop) m->bus = (uint8_t)value;                                                     \
+    return run->cpu.stop;                                                                           \
+  }
+VCS_TIA_ROWS(NATIVE_STORE)
+
+#define NATIVE_STORE_ROW(name) [VCS_##name] = native_store_##name,
+const vcs_native_calls_t vcs_native_calls = {.read = native_read,
+                                             .write = native_write,
+                                             .push_status = native_push_status,
+                                             .pull = native_pull,
+                                             .give_back = native_return,
+                                             .set_status = native_set_status,
+                                             .wait = native_wait,
+                                             .wait_line = native_wait_line,
+                                             .stirs = vcs_asleep_stirs,
+                                             .hmove = hmove,
+                                             .store = {VCS_TIA_ROWS(NATIVE_STORE_ROW)},
+                                             .change = {[VCS_COLUP0_W] = set_colour,
+                                                        [VCS_COLUP1_W] = set_colour,
+                                                        [VCS_COLUPF_W] = set_colour,
+                                                        [VCS_COLUBK_W] = set_colour,
+                                                        [VCS_PF0] = set_playfield,
+                                                        [VCS_PF1] = set_playfield,
+                                                        [VCS_PF2] = set_playfield,
+                                                        [VCS_GRP0] = set_player_0,
+                                                        [VCS_GRP1] = set_player_1,
+                                                        [VCS_ENAM0] = set_missile,
+                                                        [VCS_ENAM1] = set_missile}};
+
+/* ---- The loop around it ------------------------------------------------------------------------------------------ */
+
+/* Executes an instruction that is not compiled. */
+VCS_SLOW_FN void step(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video) {
+  vcs_tia_recall(m, video);
+  cpu->bus = m->bus;
+  vcs_cpu_instruction(VCS_HERE);
+  m->bus = cpu->bus;
+}
+
+/* vcs_run of run.h by compiled code. */
+VCS_SLOW_FN uint32_t run_native(vcs_native_run_t *run, uint32_t allowance) {
+  const vcs_cart_t *cart = run->cart;
+  vcs_t *m = run->m;
+  vcs_cpu_t *cpu = &run->cpu;
+  vcs_bank_t bank = {.size = 0};
+  uint32_t end = 0;
+  vcs_cpu_load(cpu, m);
+  run->limit = cpu->time + VCS_CYCLES(2 * allowance);
+  run->allowance = allowance;
+  while (cpu->time < run->limit) {
+    bool gave_up = false, found = !(cpu->stop & VCS_STOP_BANKS) && (uint16_t)(cpu->pc - bank.start) < bank.size;
+    if (!found) found = vcs_find_bank(cart, m, cpu->pc, &bank);
+    if (!found) bank.size = 0;
+    const void *code =
+        found ? vcs_native_find(cart->native, (uint32_t)(bank.code - cart->code), bank.start, cpu->pc, &gave_up) : NULL;
+    cpu->stop = 0;
+    if (gave_up) {
+      vcs_cpu_store(cpu, m);
+      const uint32_t count = (uint32_t)(cpu->time & VCS_COUNT_MASK);
+      return count ? count : vcs_run(cart, m, &run->asleep.video, allowance);
+    }
+    if (!code || vcs_native_enter(cart->native, run, code) == VCS_NATIVE_STEP) {
+      step(cart, m, cpu, &run->asleep.video);
+      if (m->jammed) break;
+    }
+    if (cpu->stop & VCS_STOP_FRAME) {
+      end = VCS_RUN_OVER;
+      break;
+    }
+  }
+  vcs_cpu_store(cpu, m);
+  return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
+}
+
+static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance) {
+  vcs_native_run_t *run = (vcs_native_run_t *)(void *)video;
+  return run->compiled ? run_native(run, allowance) : vcs_run(cart, m, video, allowance);
+}
+
 bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_rows_t rows;
-  return frame_asleep(cart, m, frames, frames ? &rows : NULL);
+  vcs_native_run_t run;
+  run.m = m;
+  run.cart = cart;
+  run.compiled = vcs_native_ready(cart->native, cart);
+  return frame_asleep(cart, m, frames, frames ? &rows : NULL, &run.asleep);
 }
+
+#else
+
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_rows_t rows;
+  vcs_asleep_t asleep;
+  return frame_asleep(cart, m, frames, frames ? &rows : NULL, &asleep);
+}
+
+#endif

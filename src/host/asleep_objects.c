@@ -34,8 +34,9 @@ static void row_cut(const void *rows, const vcs_t *m, int object, int x) {
 
 bool vcs_asleep_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
   recorded_rows_t rows;
+  vcs_asleep_t asleep;
   rows.recorder = recorder;
-  if (!frame_asleep(cart, m, frames, &rows.rows)) return false;
+  if (!frame_asleep(cart, m, frames, &rows.rows, &asleep)) return false;
   vcs_recorder_finish(recorder, rows.rows.number);
   return true;
 }

@@ -2,14 +2,17 @@
  *
  * A file that includes this gets the core compiled once more, with the hot loop's stores to the TIA replaced by those
  * below. They do what core/tia.h does, for the registers that programs write most, up to the time at which the TIA has
- * to wake up. asleep.c includes it as it is, asleep_objects.c with hooks that see what is painted.
+ * to wake up. asleep.c includes it with a hook that runs compiled code, asleep_objects.c with hooks that see what is
+ * painted.
  */
 #ifndef VCS_HOST_ASLEEP_RUN_H
 #define VCS_HOST_ASLEEP_RUN_H
 
 #include <string.h>
 
+#ifndef VCS_TIA_ASLEEP
 #define VCS_TIA_ASLEEP
+#endif
 #include "core/tia.h"
 
 /* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
@@ -20,7 +23,7 @@ VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
 }
 
-VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   if (asleep->rows) {
     int32_t clock = vcs_moment_clock(m, &asleep->video, vcs_moment_last(asleep));
     vcs_rows_change(asleep->rows, m, &asleep->video, asleep->on, VCS_LOOK, clock);
@@ -28,7 +31,7 @@ VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t 
   m->colu[i] = value;
 }
 
-VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   change(m, asleep, VCS_PF);
   m->pf[i] = value;
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
@@ -51,10 +54,16 @@ VCS_HOT_FN void set_player(vcs_t *m, vcs_asleep_t *asleep, unsigned side, uint8_
   }
   vcs_tia_latch(m, side, value);
 }
-VCS_SLOW_FN void set_player_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) { set_player(m, asleep, 0, value); }
-VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) { set_player(m, asleep, 1, value); }
+VCS_SLOW_FN void set_player_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  set_player(m, asleep, 0, value);
+}
+VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  set_player(m, asleep, 1, value);
+}
 
-VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   change(m, asleep, VCS_M0 + i);
   m->enam[i] = value;
   turn(asleep, VCS_M0 + i, vcs_missile_on(m, (int)i));
@@ -132,7 +141,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_COLUBK_W:
       vcs_asleep_note(asleep, time, r);
       i = vcs_colour_index(r - VCS_COLUP0_W), value = vcs_tia_colour(m, video, value);
-      if (m->colu[i] != value) set_colour(m, asleep, i, value);
+      if (m->colu[i] != value) set_colour(m, asleep, value, i);
       return true;
     case VCS_CTRLPF:
       if (m->pf_mirrored != (value & 1) || (m->ctrlpf ^ value) & 1) return false;
@@ -149,7 +158,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_PF1:
     case VCS_PF2:
       vcs_asleep_note(asleep, time, r);
-      if (m->pf[r - VCS_PF0] != value) set_playfield(m, asleep, r - VCS_PF0, value);
+      if (m->pf[r - VCS_PF0] != value) set_playfield(m, asleep, value, r - VCS_PF0);
       return true;
     case VCS_AUDC0:
     case VCS_AUDC1:
@@ -166,9 +175,9 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
       vcs_asleep_note(asleep, time, r);
       if (m->grp[i] != value || m->grp_old[i ^ 1] != m->grp[i ^ 1] || (i && m->enabl_old != m->enabl)) {
         if (i) {
-          set_player_1(m, asleep, value);
+          set_player_1(m, asleep, value, i);
         } else {
-          set_player_0(m, asleep, value);
+          set_player_0(m, asleep, value, i);
         }
       }
       return true;
@@ -176,7 +185,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_ENAM1:
       i = r - VCS_ENAM0, value &= 2;
       vcs_asleep_note(asleep, time, r);
-      if (m->enam[i] != value) set_missile(m, asleep, i, value);
+      if (m->enam[i] != value) set_missile(m, asleep, value, i);
       return true;
     case VCS_ENABL:
       value &= 2;
@@ -263,17 +272,16 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
 #include "core/console.h"
 
 /* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
-VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows) {
-  vcs_asleep_t asleep;
+VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_asleep_t *asleep) {
   vcs_console_start_frame(cart, m);
   if (rows) vcs_rows_start(rows, m, frames);
-  vcs_asleep_start(m, &asleep, cart, frames, rows);
-  vcs_cpu_run(cart, m, &asleep.video, VCS_FRAME_INSTRUCTIONS);
+  vcs_asleep_start(m, asleep, cart, frames, rows);
+  vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
   if (m->partial) return false;
-  vcs_console_finish_frame(cart, m, &asleep.video);
+  vcs_console_finish_frame(cart, m, &asleep->video);
   if (!rows) return true;
-  if (m->seen_clock != asleep.video.stop) return false;
-  vcs_rows_end(rows, m, &asleep.video, asleep.on, m->seen_clock);
+  if (m->seen_clock != asleep->video.stop) return false;
+  vcs_rows_end(rows, m, &asleep->video, asleep->on, m->seen_clock);
   return true;
 }
 
@@ -281,12 +289,12 @@ VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, v
 enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
 
 /* The same for a machine that stays as it was if the answer is false; `rows` is for the picture, NULL without one. */
-static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows) {
+static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_asleep_t *asleep) {
   uint8_t before[COPY_MOST];
   const size_t size = vcs_machine_size(cart);
   if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
   memcpy(before, m, size);
-  if (run_asleep(cart, m, frames, rows)) return true;
+  if (run_asleep(cart, m, frames, rows, asleep)) return true;
   memcpy(m, before, size);
   return false;
 }

@@ -8,6 +8,7 @@
 #include "host/cart_detect.h"
 #include "host/files.h"
 #include "host/hash.h"
+#include "host/native.h"
 #include "options.h"
 
 /* ---- Names -------------------------------------------------------------------------------------------------- */
@@ -149,6 +150,7 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
     free(c);
     return status;
   }
+  c->cart.native = vcs_native_create(&c->cart);
   c->info.scheme = scheme;
   c->info.scheme_name = vcs_scheme_name(scheme);
   c->info.format = (vcs_format_t)c->cart.format;
@@ -164,7 +166,10 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
 }
 
 void vcs_cart_free(vcs_cart_t *cart) {
-  if (cart) free(atomic_load(&vcs_cartridge(cart)->boot));
+  if (cart) {
+    free(atomic_load(&vcs_cartridge(cart)->boot));
+    vcs_native_free(cart->native);
+  }
   free(cart);
 }
 

@@ -30,19 +30,37 @@ static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bo
                    VCS_COMB_PIXELS);
 }
 
+enum { ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
+
 static bool is_before(const vcs_object_t *a, const vcs_object_t *b) {
-  if (a->y != b->y) return a->y < b->y;
-  if (a->x != b->x) return a->x < b->x;
-  return a->kind < b->kind;
+  return a->x != b->x ? a->x < b->x : a->kind < b->kind;
 }
 
-/* Objects are listed in the order in which they end, so few are far from their place. */
+/* Puts objects in order of y, then of x and kind: the objects of each row get their places, then each row is sorted,
+ * and last the objects go to their places. */
 static void put_in_order(vcs_object_t *objects, int32_t count) {
-  for (int32_t i = 1; i < count; i++) {
+  int32_t first[ROWS + 1] = {0}, end[ROWS], place[VCS_OBJECTS_MAX];
+  for (int32_t i = 0; i < count; i++) first[objects[i].y + 1]++;
+  for (int y = 0; y < ROWS; y++) {
+    end[y] = first[y];
+    first[y + 1] += first[y];
+  }
+  for (int32_t i = 0; i < count; i++) {
+    const int y = objects[i].y;
+    int32_t k = end[y]++;
+    for (; k > first[y] && is_before(&objects[i], &objects[place[k - 1]]); k--) place[k] = place[k - 1];
+    place[k] = i;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (place[i] == i) continue;
     const vcs_object_t object = objects[i];
-    int32_t k = i;
-    for (; k > 0 && is_before(&object, &objects[k - 1]); k--) objects[k] = objects[k - 1];
-    objects[k] = object;
+    int32_t to = i, from;
+    for (; (from = place[to]) != i; to = from) {
+      objects[to] = objects[from];
+      place[to] = to;
+    }
+    objects[to] = object;
+    place[to] = to;
   }
 }
 
@@ -61,6 +79,7 @@ int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs
   vcs_recorder_t recorder;
   uint8_t aside[2 * VCS_FRAME_BYTES];
   if (!frames) frames = aside;
+  if (capacity > VCS_OBJECTS_MAX) capacity = VCS_OBJECTS_MAX;
   vcs_recorder_start(&recorder, objects, capacity);
   if (!vcs_asleep_objects(cart, m, frames, &recorder)) {
     vcs_recorder_start(&recorder, objects, capacity);

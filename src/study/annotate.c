@@ -968,7 +968,7 @@ static bool try_more(void *context, size_t item, int worker) {
   const vcs_moment_t *moments[MORE];
   const claim_t *claim = &trial->claims[item];
   vcs_audit_t *audit = &trial->audits[item];
-  if (audit->effective >= ENOUGH) return true;
+  if (audit->effective >= 2 * ENOUGH) return true;
   bench_t *b = malloc(sizeof *b);
   if (!b) {
     trial->failed = true;
@@ -983,17 +983,38 @@ static bool try_more(void *context, size_t item, int worker) {
   return true;
 }
 
-/* Tries all claims in all moments of some plays. Audits say how often they are right. */
-static vcs_status_t try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, const claim_t *claims, int count,
-                               int32_t threads, vcs_audit_t *audits, vcs_error_t *error) {
+/* The value that a byte has in at least half of the moments in which a claim is wrong, and that seldom is right: with
+ * it there is no object. -1: there is none. */
+static int find_wrong_value(const trial_t *trial, int claim) {
+  int wrong[256] = {0}, right[256] = {0}, all = 0, best = 0;
+  for (int32_t k = 0; k < trial->plays->count; k++) {
+    const uint8_t verdict = trial->verdicts[(size_t)k * (size_t)trial->count + (size_t)claim];
+    const uint8_t value = value_in(&trial->plays->moments[k], trial->claims[claim].byte);
+    wrong[value] += verdict == WRONG;
+    right[value] += verdict == RIGHT;
+    all += verdict == WRONG;
+  }
+  for (int v = 1; v < 256; v++) {
+    if (wrong[v] > wrong[best]) best = v;
+  }
+  return wrong[best] >= 2 && 2 * wrong[best] >= all && 2 * right[best] <= wrong[best] ? best : -1;
+}
+
+/* Tries all claims in all moments of some plays. Audits say how often they are right. With `learns` a claim that knows
+ * no value with which there is no object may find one. */
+static vcs_status_t try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, claim_t *claims, int count,
+                               bool learns, int32_t threads, vcs_audit_t *audits, vcs_error_t *error) {
   trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count, .audits = audits};
   trial.verdicts = calloc((size_t)plays->count * (size_t)count + 1, 1);
   if (!trial.verdicts) return vcs_no_memory(error);
   if (count) vcs_parallel((size_t)plays->count, threads, try_moment, &trial);
   for (int i = 0; i < count; i++) {
     audits[i] = (vcs_audit_t){claims[i].byte, claims[i].role.role, 0, 0};
-    for (int32_t k = 0; k < plays->count; k++)
+    if (learns && claims[i].role.absent < 0) claims[i].role.absent = find_wrong_value(&trial, i);
+    for (int32_t k = 0; k < plays->count; k++) {
+      if (value_in(&plays->moments[k], claims[i].byte) == claims[i].role.absent) continue;
       count_verdict(&audits[i], trial.verdicts[(size_t)k * (size_t)count + (size_t)i]);
+    }
   }
   if (count) vcs_parallel((size_t)count, threads, try_more, &trial);
   free(trial.verdicts);
@@ -1010,7 +1031,8 @@ static bool is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   if (role->encoding != VCS_ENCODING_LINEAR)
     return audit->right >= 2 && right >= (fresh < 12 ? 80 : 85) * fresh && all >= 0.85f && has_range(role);
   if (!fresh) return role->states >= 3 && role->confidence >= 0.65f;
-  if (fresh >= 12) return right >= 90 * fresh || (right >= 80 * fresh && all >= 0.75f);
+  if (fresh >= 12)
+    return right >= 90 * fresh || (right >= 80 * fresh && all >= 0.75f) || (right >= 75 * fresh && all >= 0.8f);
   return right >= 70 * fresh && all >= 0.75f;
 }
 
@@ -1146,7 +1168,7 @@ static vcs_status_t judge_positions(const work_t *w, const vcs_plays_t *fresh, i
     sweep(w, i / 2, i & 1, b, &claim->role);
     count++;
   }
-  const vcs_status_t status = try_claims(w->cart, fresh, claims, count, threads, audits, error);
+  const vcs_status_t status = try_claims(w->cart, fresh, claims, count, true, threads, audits, error);
   for (int i = 0; i < count && status == VCS_OK; i++) {
     vcs_role_t *role = &claims[i].role;
     if (!is_confirmed(role, &audits[i])) continue;
@@ -1261,7 +1283,7 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
     if (r >= annotation->ram[byte].count || annotation->ram[byte].roles[r].role > VCS_ROLE_Y) continue;
     if (n < capacity && n < CLAIMS) claims[n++] = (claim_t){byte, annotation->ram[byte].roles[r]};
   }
-  if (status == VCS_OK) status = try_claims(cart, &plays, claims, n, o.threads, audits, error);
+  if (status == VCS_OK) status = try_claims(cart, &plays, claims, n, false, o.threads, audits, error);
   if (status == VCS_OK) *count = n;
   vcs_plays_free(&plays);
   free(claims);
