@@ -445,7 +445,7 @@ static void test_backwards_along_a_direction_is_forwards_transposed(void **state
  * round, and one frame of these games is more than a float holds. */
 static void test_forks_that_explode_are_refused(void **state) {
   static const char *const games[] = {"montezuma_revenge.bin", "asteroids.bin", "venture.bin"};
-  static scene_t scene;
+  static fixture_t fixture;
   (void)state;
   for (size_t game = 0; game < sizeof games / sizeof *games; game++) {
     vcs_cart_t *cart = load_game(games[game]);
@@ -454,12 +454,12 @@ static void test_forks_that_explode_are_refused(void **state) {
       continue;
     }
     random_state = 31;
-    set_scene(&scene, cart, 300);
+    set_fixture(&fixture, cart, 300);
     vcs_grad_options_t options;
     vcs_grad_defaults(&options);
     options.fork_window = 256;
     options.side = VCS_SIDE_MEAN;
-    double size, by = disagreement(&scene, &options, &size);
+    double size, by = disagreement(&fixture, &options, &size);
     if (!(by < 1e-5) || size > 1e14) fail_msg("%s: %.1e of %.1e", games[game], by, size);
     vcs_cart_free(cart);
   }

@@ -97,7 +97,7 @@ typedef struct {
   float alpha, temperature; /* `ste`: sharpness of the gate, and temperature of reads (0: one-hot reads) */
   vcs_side_rule_t side;
   const float *scale;   /* value of each of the 256 palette indices, or NULL for the index itself */
-  double budget;        /* `hybrid`: what exact effects may cost, in frames of ale-py (src/grad/hybrid.c); 0: 40 for
+  double budget;        /* `hybrid`: what exact effects may cost, in frames of ale-py (src/grad/hybrid.c); 0: 20 for
                            each frame of the run */
   int32_t threads;      /* `exact`, `hybrid`: number of threads; 0: one per core. Results do not depend on it */
   uint64_t reserved[6]; /* 0 */

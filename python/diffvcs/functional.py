@@ -219,7 +219,7 @@ def grad_options(
     """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions.
 
     Args:
-        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 40 for each frame of the run.
+        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 20 for each frame of the run.
         threads: of methods "exact" and "hybrid"; 0: one for each core.
     """
     name = "bit" if method == "bit+fork" else method

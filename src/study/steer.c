@@ -17,7 +17,8 @@
  *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
  *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
  *
- *   horizon  decides some frames at a time, by the exact effect of each action on the next 2 to 16 frames
+ *   horizon  decides some frames at a time, by the exact effect of each action on the next 2 to 16 frames, and runs
+ *            nothing before a change again
  *
  * Evolution and exact are in steer_population.c, horizon is in steer_horizon.c. The budget counts emulated frames. A
  * reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for the tapes)
@@ -356,7 +357,7 @@ static void search_probabilities(search_t *s, bool by_elite) {
 
 /* ---- The searches ------------------------------------------------------------------------------------------- */
 
-bool vcs_steer_mutate(search_t *s) {
+static bool mutate(search_t *s) {
   const int frames = s->run.frames;
   if (vcs_steer_draw(&s->random, 2)) {
     vcs_steer_draw_sequence(s);
@@ -384,7 +385,7 @@ static void search(search_t *s, int kind) {
       run_reverse(s);
       fresh = vcs_steer_goes_on(s) && follow(s);
     } else {
-      fresh = vcs_steer_mutate(s);
+      fresh = mutate(s);
     }
   }
 }

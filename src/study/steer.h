@@ -56,9 +56,6 @@ bool vcs_steer_goes_on(const vcs_search_t *s);
 /* Runs s->tried, charges it, remembers it if it is the best, and returns its value. */
 double vcs_steer_evaluate(vcs_search_t *s);
 
-/* Changes s->held at random into s->tried, runs it, and takes it unless it is worse. Returns whether it is better. */
-bool vcs_steer_mutate(vcs_search_t *s);
-
 /* The value of an end of the run: the score, or the distance to the goal, negated. */
 double vcs_steer_value(const vcs_steer_job_t *job, double score, const uint8_t *ram);
 

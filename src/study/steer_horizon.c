@@ -1,16 +1,16 @@
 /* steer_horizon.c: a search that decides some frames at a time (steer.c has the others).
  *
- * A pass goes through the run from its first frame to its last. At each decision it knows the exact effect of an action
- * that is held for the next frames, its window, because it runs them from the machine as it is there: no frame before
- * the window is run again. An action that comes closer to the goal is kept as long as it does, at the price of one
- * window; only where it stops helping are the other actions tried, and the best of them is taken. A pass is a whole
- * sequence, and its value is known without running it again.
+ * The search keeps the machine at some frames of its best sequence, so that no frame before a change is run again. A
+ * trial goes back to one of them and writes the rest of the sequence anew, in one of two ways:
  *
- * A window has 2 to 16 frames, drawn for each pass, and actions are tried in random order, so that passes differ: one
- * that steps over the goal is followed by another with shorter steps. Each pass is followed by blind changes of the best
- * sequence at the same price, for goals that no greedy decision reaches: the search is then at worst twice as dear as
- * the blind one. A score is not close before it is made; for scores there is one pass, and then exact changes
- * (vcs_steer_exact).
+ * - Greedy: each decision is about the next 2 to 16 frames, its window. An action that comes closer to the goal is held
+ *   as long as it does, at the price of one window; only where it stops helping are all actions run for a window, which
+ *   gives their exact effects, and the best is taken.
+ * - Drawn: one stretch is a random action, and the sequence goes on as it was.
+ *
+ * A trial that is not worse is taken. Windows, the order of actions and the frame to go back to are drawn, so that a
+ * trial that steps over the goal is followed by others with shorter steps. The first trial is greedy, from the first
+ * frame on. A score is not close before it is made, and is left to vcs_steer_exact.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "host/games.h"
 #include "study/steer.h"
 
-enum { ACTIONS = 10 };
+enum { ACTIONS = 10, STEP = 4 /* frames between two points, at most */ };
 static const uint8_t actions[ACTIONS] = {0,
                                          VCS_HELD_UP,
                                          VCS_HELD_DOWN,
@@ -84,40 +84,81 @@ static int decide(vcs_search_t *s, const point_t *at, int present, int frames, p
   return taken;
 }
 
-/* One pass; false if the budget ends before the run. */
-static bool pass(vcs_search_t *s, point_t points[3]) {
-  const int count = (int)(sizeof windows / sizeof *windows), end = s->run.frames;
-  const int window = windows[vcs_steer_draw(&s->random, (uint32_t)count)];
-  int present = (int)vcs_steer_draw(&s->random, ACTIONS);
-  point_t *at = &points[0], *tried = &points[1], *best = &points[2];
-  memset(at, 0, sizeof *at);
-  memcpy(&at->machine, s->run.start, vcs_state_size(s->run.cart));
-  if (s->job->options->env) at->rules = s->job->options->env->play;
-  at->value = vcs_steer_value(s->job, 0, at->machine.ram);
-  while (at->frame < end) {
-    const int frames = end - at->frame < window ? end - at->frame : window;
-    if (s->spent + frames > s->job->options->budget) return false;
-    present = decide(s, at, present, frames, tried, best);
-    memset(s->tried + at->frame, actions[present], (size_t)frames);
-    point_t *next = best;
-    best = at;
-    at = next;
-  }
-  if (at->value > s->value) vcs_steer_take(s, s->tried, at->value);
+/* A sequence under way: points in the order of their frames, the first at frame 0. */
+typedef struct {
+  point_t *points;
+  int count;
+} line_t;
+
+/* Runs an action from the last point of a line on, and adds the point behind it. False: the budget is spent. */
+static bool add_held(vcs_search_t *s, line_t *line, uint8_t action, int frames) {
+  if (s->spent + frames > s->job->options->budget) return false;
+  hold(s, &line->points[line->count - 1], action, frames, &line->points[line->count]);
+  line->count++;
   return true;
 }
 
+/* The rest of the sequence by greedy decisions. */
+static bool go_greedily(vcs_search_t *s, line_t *line, point_t *tried) {
+  const int count = (int)(sizeof windows / sizeof *windows), end = s->run.frames;
+  const int window = windows[vcs_steer_draw(&s->random, (uint32_t)count)];
+  int present = (int)vcs_steer_draw(&s->random, ACTIONS);
+  for (const point_t *at; (at = &line->points[line->count - 1])->frame < end; line->count++) {
+    const int frames = end - at->frame < window ? end - at->frame : window;
+    if (s->spent + frames > s->job->options->budget) return false;
+    present = decide(s, at, present, frames, tried, &line->points[line->count]);
+    memset(s->tried + at->frame, actions[present], (size_t)frames);
+  }
+  return true;
+}
+
+/* The rest of the sequence with one stretch drawn. */
+static bool go_drawn(vcs_search_t *s, line_t *line) {
+  const int end = s->run.frames, from = line->points[line->count - 1].frame;
+  vcs_steer_draw_stretch(&s->random, s->tried, from, end);
+  for (int f = from, next; f < end; f = next) {
+    for (next = f + 1; next < end && next < f + STEP && s->tried[next] == s->tried[f]; next++) {
+    }
+    if (!add_held(s, line, s->tried[f], next - f)) return false;
+  }
+  return true;
+}
+
+/* One trial, from a point of the line on. `fresh` is room for another line. */
+static void try_rest(vcs_search_t *s, line_t *line, line_t *fresh, int from, bool greedy, point_t *tried) {
+  fresh->points[0] = line->points[from];
+  fresh->count = 1;
+  memcpy(s->tried, s->held, (size_t)s->run.frames);
+  if (!(greedy ? go_greedily(s, fresh, tried) : go_drawn(s, fresh))) return;
+  const double value = fresh->points[fresh->count - 1].value;
+  if (value < s->value && line->count > 1) return;
+  memcpy(line->points + from, fresh->points, (size_t)fresh->count * sizeof *line->points);
+  line->count = from + fresh->count;
+  vcs_steer_take(s, s->tried, value);
+}
+
 void vcs_steer_horizon(vcs_search_t *s) {
-  point_t *points = malloc(3 * sizeof *points);
-  if (!points) {
-    s->failed = true;
+  if (s->job->target.kind == VCS_SCALAR_SCORE) {
+    vcs_steer_exact(s);
     return;
   }
-  while (vcs_steer_goes_on(s)) {
-    const int64_t before = s->spent;
-    if (!pass(s, points) || s->job->target.kind == VCS_SCALAR_SCORE) break;
-    for (const int64_t after = s->spent; vcs_steer_goes_on(s) && s->spent < 2 * after - before;) vcs_steer_mutate(s);
+  const size_t room = (size_t)s->run.frames + 1;
+  point_t *tried = malloc(sizeof *tried);
+  line_t line = {malloc(room * sizeof(point_t)), 1}, fresh = {malloc(room * sizeof(point_t)), 0};
+  if (!tried || !line.points || !fresh.points) s->failed = true;
+  if (!s->failed) {
+    point_t *start = line.points;
+    memset(start, 0, sizeof *start);
+    memcpy(&start->machine, s->run.start, vcs_state_size(s->run.cart));
+    if (s->job->options->env) start->rules = s->job->options->env->play;
+    start->value = vcs_steer_value(s->job, 0, start->machine.ram);
+    try_rest(s, &line, &fresh, 0, true, tried);
   }
-  free(points);
-  if (s->job->target.kind == VCS_SCALAR_SCORE) vcs_steer_exact(s);
+  while (vcs_steer_goes_on(s) && line.count > 1) {
+    const int from = (int)vcs_steer_draw(&s->random, (uint32_t)line.count - 1);
+    try_rest(s, &line, &fresh, from, vcs_steer_draw(&s->random, 2), tried);
+  }
+  free(tried);
+  free(line.points);
+  free(fresh.points);
 }
