@@ -76,7 +76,6 @@ nightly "python: the package from source, with PyTorch and Captum" tests/python.
 with_ale "python: multi_agent_ale_py live, every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
 with_ale "python: self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
 with_ray "sweeps: workers and drivers killed, a full disk" .venv/bin/python tests/sweep_faults.py
-with_ray "RLlib learns Pong on two cores" .venv/bin/python examples/frameworks/rllib_pong.py 600000 -15
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh

@@ -1,7 +1,7 @@
 """RLlib's PPO learns Pong from four bytes of RAM on two cores: two environment runners, each with a vector of games.
 
 The agent sees where the ball and the paddles are, and how they moved since the last step (four frames). Prints the mean score of the
-last games after each iteration; docs/scale.md has the output. It starts a Ray cluster of its own on this machine.
+last games after each iteration. It starts a Ray cluster of its own on this machine.
 
 python rllib_pong.py [STEPS] [AT_LEAST]     (fails if the mean score at the end is below AT_LEAST)
 """
