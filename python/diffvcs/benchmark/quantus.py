@@ -24,7 +24,8 @@ from .suite import Problem, Task, exact_effects
 
 
 def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
-    """Returns the arrays of a task. Methods that do not apply are left out."""
+    """Returns the arrays of a task. Methods that do not apply are left out, and attributions that are zero everywhere, which
+    Quantus refuses."""
     problem = Problem(task)
     effects, columns = exact_effects(problem), 12 if task.sources == "inputs" else 8
 
@@ -39,9 +40,9 @@ def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
     }
     for name in methods:
         values = METHODS[name].function(Problem(task))
-        if values is not None:
+        if values is not None and np.any(values):
             values = np.asarray(values, float)
-            found[f"a_batch/{name}"] = shape(values / max(np.abs(values).max(initial=0), 1e-300))
+            found[f"a_batch/{name}"] = shape(values / np.abs(values).max())
     return found
 
 
