@@ -157,12 +157,37 @@ static void test_two_sprites_that_become_one_have_not_moved(void **state) {
   assert_int_equal(d.went, 1);
 }
 
+/* An object that is drawn from another row on, and down to the next object: the upper end tells how far it moved. */
+static void test_the_ends_of_a_longer_object_are_noted(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(60, 77, 5, 8, 7), sprite(54, 127, 5, 8, 7)};
+  const vcs_object_t is[] = {sprite(54, 75, 11, 60, 9)};
+  const vcs_shown_diff_t d = compare(was, 2, is, 1);
+  assert_int_equal(d.ended, 1);
+  assert_int_equal(d.end[0].object, 0);
+  assert_int_equal(d.end[0].upper, -2);
+  assert_int_equal(d.end[0].lower, 50);
+}
+
+/* One more line was drawn, and with it something came: nothing below has moved. */
+static void test_a_line_more_moves_nothing(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(10, 20, 8, 6, 7), sprite(30, 40, 8, 6, 8), sprite(50, 60, 8, 6, 9)};
+  const vcs_object_t is[] = {sprite(10, 20, 8, 6, 7), sprite(90, 30, 4, 2, 5), sprite(30, 41, 8, 6, 8),
+                             sprite(50, 61, 8, 6, 9)};
+  const vcs_object_t moved[] = {sprite(10, 20, 8, 6, 7), sprite(30, 41, 8, 6, 8), sprite(50, 60, 8, 6, 9)};
+  assert_true(compare(was, 3, is, 4).shifted);
+  assert_false(compare(was, 3, moved, 3).shifted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_sprite_that_passes_the_edge_moves_as_one),
       cmocka_unit_test(test_equal_sprites_are_paired_in_their_order),
       cmocka_unit_test(test_what_is_left_pairs_with_the_nearest),
       cmocka_unit_test(test_two_sprites_that_become_one_have_not_moved),
+      cmocka_unit_test(test_the_ends_of_a_longer_object_are_noted),
+      cmocka_unit_test(test_a_line_more_moves_nothing),
       cmocka_unit_test(test_the_same_table_twice),
       cmocka_unit_test(test_positions_move_their_objects),
       cmocka_unit_test(test_json_and_page_have_every_byte),

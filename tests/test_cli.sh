@@ -507,8 +507,8 @@ exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.
 
 exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3 --searches all --out steer.tsv
 says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
-[ "$(wc -l <steer.tsv)" = 19 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
-report $? "3 seeds, 6 searches"
+[ "$(wc -l <steer.tsv)" = 25 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
+report $? "3 seeds, 8 searches"
 exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3 --searches all --jobs 1 --out one.tsv
 same "the same sequences" steer.tsv one.tsv
 actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)

@@ -46,4 +46,19 @@ shows space_invaders 21,48,16,12 $none $none ".....##..##....." "....########...
 two="....####....####...."
 all="....############...."
 shows pong 32,1,20,20 $two $two $two $two $two $two $two $two $all $all $all $all $two $two $two $two $two $two $two $two
+
+# The two digits of Pong's score are one sprite: what the rest of the picture is worth decides whether it changes.
+python3 "$here/draw_png.py" "$tmp/target.png" $two $two $two $two $two $two $two $two $all $all $all $all $two $two $two $two $two $two $two $two
+keeps() {
+  "$diffvcs" edit pong --frame 200 --region 32,1,20,20 --target "$tmp/target.png" --horizon 4 --keep "$1" --out "$tmp/keep" >"$tmp/printed" 2>&1
+  if grep -Eq "$2" "$tmp/printed" && grep -Eq "$3" "$tmp/printed"; then
+    echo "ok - keep $1"
+  else
+    failures=$((failures + 1))
+    echo "not ok - keep $1"
+    sed 's/^/#   /' "$tmp/printed"
+  fi
+}
+keeps 0.01 'before, 0 after$' '^outside +[1-9][0-9]* pixels'
+keeps 1 'before, 48 after$' '^outside +0 pixels'
 [ "$failures" = 0 ]

@@ -394,13 +394,15 @@ static void check_dot(const char *name, const vcs_cart_t *cart) {
   set_fixture(&fixture, cart, 60);
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
-  for (vcs_side_rule_t side = VCS_SIDE_MEAN; side <= VCS_SIDE_TANGENT; side++) {
-    options.side = side;
+  for (int way = 0; way < 2 * (VCS_SIDE_TANGENT + 1); way++) {
+    options.side = (vcs_side_rule_t)(way / 2);
+    options.fork_window = way % 2 ? 256 : 0;
     double size, by = disagreement(&fixture, &options, &size);
-    if (every_game) print_message("%-24s side %d: %.1e of %.1e\n", name, (int)side, by, size);
+    if (every_game) print_message("%-24s side %d, window %d: %.1e of %.1e\n", name, way / 2, way % 2, by, size);
     if (!(by < 2e-6)) {
       disagreeing++;
-      print_error("%s, side %d: the products disagree by %.1e of %.1e\n", name, (int)side, by, size);
+      print_error("%s, side %d, window %d: the products disagree by %.1e of %.1e\n", name, way / 2,
+                  (int)options.fork_window, by, size);
     }
   }
 }
@@ -439,8 +441,30 @@ static void test_backwards_along_a_direction_is_forwards_transposed(void **state
   assert_int_equal(disagreeing, 0);
 }
 
-/* Loops of branches whose columns move what the next one looks at: without a bound they multiply by eight a round, and
- * one frame of these games is more than a float holds. */
+/* Loops of branches whose columns move what the next one looks at: unless they are refused they multiply by eight a
+ * round, and one frame of these games is more than a float holds. */
+static void test_forks_that_explode_are_refused(void **state) {
+  static const char *const games[] = {"montezuma_revenge.bin", "asteroids.bin", "venture.bin"};
+  static fixture_t fixture;
+  (void)state;
+  for (size_t game = 0; game < sizeof games / sizeof *games; game++) {
+    vcs_cart_t *cart = load_game(games[game]);
+    if (!cart) {
+      NEED_PART("roms", games[game]);
+      continue;
+    }
+    random_state = 31;
+    set_fixture(&fixture, cart, 300);
+    vcs_grad_options_t options;
+    vcs_grad_defaults(&options);
+    options.fork_window = 256;
+    options.side = VCS_SIDE_MEAN;
+    double size, by = disagreement(&fixture, &options, &size);
+    if (!(by < 1e-5) || size > 1e14) fail_msg("%s: %.1e of %.1e", games[game], by, size);
+    vcs_cart_free(cart);
+  }
+}
+
 static bool all_finite(const float *values, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (!isfinite(values[i])) return false;
@@ -775,6 +799,7 @@ int main(int argc, char **argv) {
     cmocka_unit_test(test_behind_the_last_pixel_nothing_matters),
     cmocka_unit_test(test_forwards_and_backwards_are_one_matrix),
     cmocka_unit_test(test_backwards_along_a_direction_is_forwards_transposed),
+    cmocka_unit_test(test_forks_that_explode_are_refused),
     cmocka_unit_test(test_forks_stay_finite),
     cmocka_unit_test(test_forks_see_what_brk_pushes),
     cmocka_unit_test(test_results_are_the_same_every_time_and_added),

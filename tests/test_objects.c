@@ -3,7 +3,8 @@
  * Two references tell what is drawn. The masks: this file compiles the core with its own hook, which notes for every
  * pixel which objects are lit there. The picture: a machine that runs beside the true one, instruction by instruction,
  * with all objects removed and the collisions of the true one, shows the background; where the two pictures differ
- * there is an object.
+ * there is an object. The hook also records objects, as the machine does for frames that its sleeping TIA cannot draw:
+ * both lists must have the same objects.
  *
  * Without arguments: the demo and some games. `test_objects games FRAMES`: every game whose image is found. */
 #include <dirent.h>
@@ -17,15 +18,17 @@
 
 #include <cmocka.h>
 
-#include "core/tia_video.h"
+#include "core/objects.h"
 
 typedef struct {
   vcs_video_t video;
   uint8_t lit[VCS_FRAME_BYTES]; /* a bit for each object */
+  vcs_recorder_t recorder;
+  vcs_object_t list[VCS_OBJECTS_MAX];
 } noted_t;
 
-static void note(const vcs_t *m, vcs_video_t *video, int first, int to);
-#define VCS_LINE_DRAWN(m, video, first, to, same) ((void)(same), note(m, video, first, to))
+static void note(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
+#define VCS_LINE_DRAWN(m, video, first, to, same) note(m, video, first, to, same)
 #include "core/console.h"
 #include "diffvcs/objects.h"
 #include "diffvcs/study.h"
@@ -33,10 +36,15 @@ static void note(const vcs_t *m, vcs_video_t *video, int first, int to);
 #include "need.h"
 
 /* Notes the lit pixels, except those that HMOVE blanks. */
-static void note(const vcs_t *m, vcs_video_t *video, int first, int to) {
+static void note(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
   noted_t *pixels = (noted_t *)(void *)video;
   const int y = m->line - m->first_line;
   const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  const vcs_pixels_t *line[VCS_OBJECTS];
+  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
+  if (!same)
+    vcs_record_piece(m, &pixels->recorder, y, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS,
+                     m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS, VCS_COMB_PIXELS);
   if (m->vblank & 2) return;
   for (int clock = first; clock < to; clock++) {
     const int x = clock - VCS_HBLANK_CLOCKS;
@@ -72,6 +80,14 @@ static bool is_drawn(const vcs_object_t *o, const uint8_t *shown) {
   return false;
 }
 
+/* Whether the list that the hook has recorded has an object. */
+static bool is_noted(const vcs_object_t *o) {
+  for (int32_t i = 0; i < noted.recorder.count; i++) {
+    if (memcmp(&noted.list[i], o, sizeof *o) == 0) return true;
+  }
+  return false;
+}
+
 /* Runs a frame three times and compares; `m` is the machine before it. */
 static void check_frame(const vcs_cart_t *cart, const vcs_t *before, count_t *count) {
   static vcs_t a, b;
@@ -86,15 +102,19 @@ static void check_frame(const vcs_cart_t *cart, const vcs_t *before, count_t *co
   memcpy(&b, before, size);
   memset(noted.lit, 0, sizeof noted.lit);
   vcs_video_start(&noted.video, cart, other);
+  vcs_recorder_start(&noted.recorder, noted.list, VCS_OBJECTS_MAX);
   vcs_console_start_frame(cart, &b);
   vcs_cpu_run(cart, &b, &noted.video, VCS_FRAME_INSTRUCTIONS);
   vcs_console_finish_frame(cart, &b, &noted.video);
+  vcs_recorder_finish(&noted.recorder, b.line - b.first_line + (b.line_clock > VCS_HBLANK_CLOCKS));
+  assert_int_equal(found, noted.recorder.count);
   memset(covered, 0, sizeof covered);
   const uint8_t *shown = vcs_picture(&a, picture);
   for (int32_t i = 0; i < found; i++) {
     const vcs_object_t *o = &objects[i];
     assert_true(o->x >= 0 && o->y >= 0 && o->w > 0 && o->h > 0 && o->x + o->w <= VCS_WIDTH &&
                 o->y + o->h <= cart->height);
+    assert_true(is_noted(o));
     cover(o, covered);
     if (!is_drawn(o, shown)) count->boxes_undrawn++;
   }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # test_steer: derivatives find what to press (docs/steer.md): the cannon of Space Invaders is to be 45 columns further to
-# the right after 100 frames. Guided search must reach it from every seed and exact search from most, with a better median than random search. The
+# the right after 100 frames. Guided search and horizon must reach it from every seed, horizon after fewer frames in the
+# median, and exact search from most seeds; random search must miss it from most. The
 # score of Seaquest is to be high: smooth search must be better than random search.
 # $DIFFVCS is the program. Skipped (exit status 77) without the image. Exit status 0 when all is well.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
@@ -9,10 +10,13 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 need_game space_invaders
 "$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000 \
-  --seeds 5 --searches random,guided,exact --out "$tmp/steer.tsv" || exit 1
+  --seeds 5 --searches random,guided,exact,horizon --out "$tmp/steer.tsv" || exit 1
 awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "exact" && $3 == 0 { exact++ }
-  $2 == "random" && $3 > 0 { missed++ } END { exit there != 5 || exact < 3 || missed < 3 }' \
+  $2 == "horizon" && $3 == 0 { decided++ }
+  $2 == "random" && $3 > 0 { missed++ } END { exit there != 5 || exact < 3 || missed < 3 || decided != 5 }' \
   "$tmp/steer.tsv" || exit 1
+median() { awk -F '\t' -v search="$1" '$2 == search { print $4 }' "$tmp/steer.tsv" | sort -n | sed -n 3p; }
+[ "$(median horizon)" -lt "$(median guided)" ] || exit 1
 
 # The derivative with respect to probabilities raises the score of Seaquest further than random search: in the median of
 # five seeds, and never less.

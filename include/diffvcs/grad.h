@@ -97,7 +97,7 @@ typedef struct {
   float alpha, temperature; /* `ste`: sharpness of the gate, and temperature of reads (0: one-hot reads) */
   vcs_side_rule_t side;
   const float *scale;   /* value of each of the 256 palette indices, or NULL for the index itself */
-  double budget;        /* `hybrid`: what exact effects may cost, in frames of ale-py (src/grad/hybrid.c); 0: 40 for
+  double budget;        /* `hybrid`: what exact effects may cost, in frames of ale-py (src/grad/hybrid.c); 0: 20 for
                            each frame of the run */
   int32_t threads;      /* `exact`, `hybrid`: number of threads; 0: one per core. Results do not depend on it */
   uint64_t reserved[6]; /* 0 */
@@ -384,7 +384,7 @@ typedef struct {
   void *progress_context;
   const double *control; /* NULL, or an estimate of each place's derivative, such as a VJP: VCS_SMOOTH_SCORE samples
                             only what it leaves unexplained, F(b) - sum_i control_i (b_i - p_i). Any numbers keep the
-                            result unbiased; good ones make the intervals narrow */
+                            result unbiased; good ones make the intervals narrow; the slope s is found from the draws */
   uint64_t reserved[7];  /* 0 */
 } vcs_smooth_options_t;
 VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);

@@ -8,8 +8,8 @@
  * them.
  *
  * Rows that belong together are one object:
- *   - rows of a player, missile or ball that follow each other, with at most two empty rows between them, and whose
- *     position moves by less than eight pixels from row to row;
+ *   - rows of a player, missile or ball that follow each other and whose position moves by less than eight pixels from
+ *     row to row; one or two empty rows may lie between them if it moves by at most one pixel there;
  *   - rows of the playfield with the same left and right end and the same colour.
  * An object that passes the right edge of the picture and goes on at its left edge is two objects.
  */

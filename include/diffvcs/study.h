@@ -607,12 +607,14 @@ typedef struct {
   const uint8_t *drawing;      /* [height * width * 3]: RGB */
   uint8_t exact; /* 1: the drawing's colours are meant; 0: light pixels become the region's brightest colour, dark ones
                     its commonest */
-  const char *method; /* "naive", "ste", "bit", "bit+fork", "exact"; NULL: "exact" */
+  const char *method; /* "naive", "ste", "bit", "bit+fork", "exact", "hybrid"; NULL: "exact" */
   int64_t window;     /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int64_t steps;      /* Jacobians or reverse passes at most; 0: 200 */
   vcs_report_t report;
-  int64_t budget;       /* emulated frames after which no step begins; 0: any number */
-  uint64_t reserved[7]; /* 0 */
+  int64_t budget; /* emulated frames after which no step begins; 0: any number */
+  double keep;    /* how many wrong pixels of the region a pixel outside of it counts for, in each frame in which it
+                     is not as the original shows it; 0: the rest of the picture may change */
+  uint64_t reserved[6]; /* 0 */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -622,8 +624,10 @@ typedef struct {
   int32_t wrong_before, wrong_after; /* pixels of the region that are not as drawn */
   int32_t walks, runs;               /* Jacobians or reverse passes, and re-executions, that were needed */
   vcs_rom_use_t *uses;               /* of each byte of the original image, in the run */
-  int64_t frames; /* emulated: those of the runs, and of an exact Jacobian one run for each bit, which is more than its
-                     walk costs */
+  int64_t frames;  /* emulated: those of the runs, and of an exact Jacobian one run for each bit, which is more than its
+                      walk costs */
+  int32_t changed; /* pixels outside the region that are not as the original shows them, in all frames of the run; with
+                      options.keep */
 } vcs_edit_t;
 
 /* Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing in a region, or nothing
@@ -643,12 +647,16 @@ enum {
   VCS_STEER_SMOOTH,
   VCS_STEER_EVOLUTION,
   VCS_STEER_EXACT,
+  VCS_STEER_CEM,
+  VCS_STEER_HORIZON,
   VCS_STEERS
 };
-VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact" */
+VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact", "cem",
+                                                   "horizon" */
 
 typedef struct {
-  const char *goal;        /* "score" (as high as possible) or "ram:9C=60" (this value after the last frame) */
+  const char *goal;        /* "score" (as high as possible), "ram:9C=60" (this value after the last frame), or several
+                              such cells with commas between them, at most eight: the sum of distances counts */
   const vcs_env_t *env;    /* needed for the score */
   const int32_t *searches; /* VCS_STEER_...; NULL: all */
   int32_t search_count;

@@ -34,7 +34,7 @@ from .relaxed import relax_options
 
 METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3, "hybrid": 4}
 EXACT = "exact"  # differences of real runs: no estimate, and no options
-HYBRID = "hybrid"  # the same for some bits, within a budget, and estimates for the others
+HYBRID = "hybrid"  # the same for some bits, within a budget, and estimates for the rest
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -219,7 +219,7 @@ def grad_options(
     """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions.
 
     Args:
-        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 40 for each frame of the run.
+        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 20 for each frame of the run.
         threads: of methods "exact" and "hybrid"; 0: one for each core.
     """
     name = "bit" if method == "bit+fork" else method

@@ -41,7 +41,7 @@ from .machine import ACTION_NAMES
 
 METHODS = ("naive", "ste", "bit", "bit+fork", "exact", "hybrid")
 SCORED = ("naive", "ste", "bit", "bit+fork", "hybrid", "exact")  # by default, in this order
-SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact")
+SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
 CONTROLS = ("right", "left", "up", "down")
@@ -583,6 +583,7 @@ class Edit:
     walks: int  # Jacobians or reverse passes, and runs, that it took
     runs: int
     frames: int  # emulated
+    changed: int = 0  # pixels outside the region that changed, in all frames; with keep
 
 
 def edit(
@@ -596,6 +597,7 @@ def edit(
     window: int = 256,
     steps: int = 200,
     budget: int = 0,
+    keep: float = 0.0,
 ) -> Edit:
     """Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing.
 
@@ -606,6 +608,7 @@ def edit(
         method: "exact", or an estimate: "bit", "bit+fork", "ste" or "naive"; window: of bit+fork.
         steps: Jacobians or reverse passes at most.
         budget: emulated frames after which no step begins; 0: any number.
+        keep: how many wrong pixels each pixel outside the drawing counts for, in each frame in which it changes; 0: it may change.
 
     Returns Edit: the image, an IPS patch, the pictures, and how many pixels were wrong before and after.
 
@@ -632,8 +635,9 @@ def edit(
         window=window,
         steps=steps,
         budget=budget,
+        keep=keep,
     )
-    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(5, np.int64)
+    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(6, np.int64)
     before, after = np.zeros(run.frames.shape[1:], np.uint8), np.zeros(run.frames.shape[1:], np.uint8)
     lib.vcs_call_edit(run._c_run(), call, image, before, after, counts)
     return Edit(image, make_patch(run.cart.rom, image), before, after, *(int(n) for n in counts))
@@ -665,7 +669,7 @@ def steer(
     Args:
         run: its frames are the ones in which actions are chosen.
         goal: "score", or "ram:9C=60", the value of a byte after the last frame.
-        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact".
+        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon".
         seeds: how often each search begins anew; budget: emulated frames for each search and seed.
         window: of forks, in instructions; threads: 0: one for each core.
 

@@ -211,7 +211,7 @@ class Results(Sequence[bytes]):
 
     def __init__(self, place: Folder | Remote, addresses: Sequence[str], computed: int):
         self.place, self.addresses = place, list(addresses)
-        self.computed = computed  # how many this call computed; the others were stored before
+        self.computed = computed  # how many this call computed; the rest were stored before
 
     def __len__(self) -> int:
         return len(self.addresses)

@@ -191,7 +191,8 @@ vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, ui
                                       .method = call->method,
                                       .window = call->window,
                                       .steps = call->steps,
-                                      .budget = call->budget};
+                                      .budget = call->budget,
+                                      .keep = call->keep};
   vcs_edit_t found;
   const vcs_status_t status = vcs_edit(run, &options, &found, error);
   if (status == VCS_OK) {
@@ -199,7 +200,8 @@ vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, ui
     memcpy(image, found.image, found.image_size);
     memcpy(before, found.before, pixels);
     memcpy(after, found.after, pixels);
-    const int64_t numbers[5] = {found.wrong_before, found.wrong_after, found.walks, found.runs, found.frames};
+    const int64_t numbers[6] = {found.wrong_before, found.wrong_after, found.walks,
+                                found.runs,         found.frames,      found.changed};
     memcpy(counts, numbers, sizeof numbers);
   }
   vcs_edit_free(&found);

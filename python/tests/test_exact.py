@@ -71,6 +71,22 @@ def test_exact_products_are_those_of_the_matrix(example):
     np.testing.assert_allclose(back.dram.reshape(-1), (truth.dframes * weights).sum((1, 2, 3)), rtol=1e-4, atol=1e-2)
 
 
+def test_hybrid_spends_its_budget_on_exact_effects(example):
+    cart, state, actions = example
+    weights = np.random.default_rng(2).normal(size=(3, cart.height, 160))
+    exact = diffvcs.vjp(cart, state, actions, dframes=weights, method="exact")
+    forked = diffvcs.vjp(cart, state, actions, dframes=weights, method="bit+fork", wrt=["state", "input"])
+    rich = diffvcs.vjp(cart, state, actions, dframes=weights, method="hybrid", budget=1e9, wrt=["state", "input"])
+    poor = diffvcs.vjp(cart, state, actions, dframes=weights, method="hybrid", budget=1e-3, wrt=["state", "input"])
+    np.testing.assert_array_equal(rich.dram, exact.dram)
+    np.testing.assert_array_equal(rich.dinput, exact.dinput)
+    np.testing.assert_array_equal(poor.dstate, forked.dstate)
+    assert rich.report["branches"] > 1024 and poor.report["branches"] == 0
+    for wrong in ({"method": "bit", "budget": 5.0}, {"method": "hybrid", "budget": -1.0}):
+        with pytest.raises(ValueError, match="budget"):
+            diffvcs.vjp(cart, state, actions, dframes=weights, **wrong)
+
+
 def test_the_machine_is_an_output(example):
     """A flip of any field changes what running the flipped state changes."""
     cart, state, actions = example

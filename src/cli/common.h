@@ -98,7 +98,7 @@ int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
 #define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact|hybrid"
-#define VCS_BUDGET_HELP "hybrid: frames of ale-py that exact effects may cost; 0: 40 for each frame of the run"
+#define VCS_BUDGET_HELP "hybrid: frames of ale-py that exact effects may cost; 0: 20 for each frame of the run"
 #define VCS_ARG_WINDOW(to_int64)                  \
   VCS_ARG_INTEGER("window", to_int64, 1, 1000000, \
                   "bit+fork: instructions within which the two sides of a branch must meet")

@@ -97,6 +97,7 @@ static void print_result(const options_t *o, const vcs_cart_t *cart, const vcs_e
   printf("wrong     %d of %d pixels before, %d after\n", (int)result->wrong_before,
          (int)(o->edit.width * o->edit.height), (int)result->wrong_after);
   const bool exact = o->method == VCS_STUDY_EXACT;
+  if (o->edit.keep > 0) printf("outside   %d pixels changed, in all frames together\n", (int)result->changed);
   printf("changed   %d bit%s in %d byte%s of the image\n", bits, bits == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
   printf("took      %d %s%s, %d run%s\n", (int)result->walks, exact ? "Jacobian" : "reverse pass",
          result->walks == 1 ? ""
@@ -171,6 +172,8 @@ int vcs_cli_edit(int argc, char **argv) {
       VCS_ARG_INTEGER("steps", &o.edit.steps, 1, 100000, "Jacobians or reverse passes at most"),
       VCS_ARG_INTEGER("budget", &o.edit.budget, 0, INT64_C(1000000000000),
                       "emulated frames after which no step begins; 0: any number"),
+      VCS_ARG_NUMBER("keep", &o.edit.keep, 0, 1e6,
+                     "weight of each pixel outside the region that changes, in each frame; 0: it may change"),
       VCS_ARG_DIRECTORY(&o.out),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};

@@ -87,7 +87,7 @@ static vcs_status_t read_script(const char *path, script_t *script, vcs_error_t 
   return status;
 }
 
-/* ---- Film --------------------------------------------------------------------------------------------------- */
+/* ---- Video -------------------------------------------------------------------------------------------------- */
 
 /* Frames a second, times 1000: the colour clock over 228 clocks a line and the lines of a frame. */
 static int frame_rate(vcs_format_t format) {

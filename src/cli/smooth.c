@@ -77,7 +77,9 @@ static vcs_status_t find_controls(job_t *job, const vcs_scalar_t *output, vcs_er
   vcs_study_method_options(job->control - 1, 0, &grad);
   grad.scale = job->values;
   grad.threads = (int32_t)bits->threads;
-  const vcs_attribution_options_t options = {.env = bits->setup.env, .grad = &grad};
+  static const int32_t groups[] = {VCS_WRT_RAM, VCS_WRT_ROM, VCS_WRT_INPUT}; /* by kind of place */
+  vcs_attribution_options_t options = {.env = bits->setup.env, .grad = &grad};
+  for (size_t i = 0; i < bits->list.count; i++) options.wrt |= groups[bits->list.places[i].kind];
   job->controls = calloc(bits->list.count + 1, sizeof *job->controls);
   if (!job->controls) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   const vcs_status_t status = vcs_attribute(&bits->setup.run, output, &options, &found, error);

@@ -9,10 +9,11 @@
 static const char command[] = "diffvcs steer";
 static const vcs_usage_t usage = {
     command,
-    "Searches for controls of some frames so that a byte of RAM has a given value after the last of them, or that the "
-    "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects. "
-    "--searches all compares it, with the same budget for each seed, with random sequences; a blind local search; the "
-    "same guided by estimated derivatives; ascent along probabilities of controls; and evolution. Prints medians; the "
+    "Searches for controls of some frames so that bytes of RAM have given values after the last of them, or that the "
+    "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects; "
+    "`horizon` decides a few frames at a time, by the exact effects of actions on them. --searches all compares them, "
+    "with the same budget for each seed, with random sequences; a blind local search; the same guided by estimated "
+    "derivatives; ascent along probabilities of controls; the cross-entropy method; and evolution. Prints medians; the "
     "table has the best sequence of each search. Derivatives are charged as the frames they cost. Sticks are searched, "
     "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
     "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000\n"

@@ -1,7 +1,7 @@
 /* tia_asleep.h: a TIA that sleeps: nothing is done for a line, and for a register only when it changes.
  *
  * tia.h calls the same functions whether this file or tia_beam.h defines them. A file that defines VCS_TIA_ASLEEP
- * before it includes tia.h gets the ones here (src/host/asleep.c). Collisions need no lines. Each object remembers
+ * before it includes tia.h gets the ones here (src/host/asleep_run.h). Collisions need no lines. Each object remembers
  * since when it has had its present shape and place:
  *
  *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:

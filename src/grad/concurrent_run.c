@@ -28,7 +28,7 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
-enum { SHIFTED = 10 }; /* cycles until the next look of one whose time is not the base's */
+enum { SHIFTED = 40 }; /* cycles until the next look of one whose time is not the base's */
 enum { NEAR = 16 };    /* rows that are passed one by one */
 enum { AHEAD = 12 };   /* rows: a flip that would be woken so soon does not fall asleep */
 

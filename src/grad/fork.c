@@ -16,13 +16,17 @@
  *
  * A column may move all eight bits of a byte that the next branch tests, and each bit alone would turn that branch.
  * First order counts eight turns, and a loop of such branches multiplies by eight in every round. Along a direction the
- * tangent of a branch's flag is therefore cut at 1; without a direction, what a branch passes on is cut at 1e15.
+ * tangent of a branch's flag is therefore cut at 1. Without a direction a walk forwards, in which every branch turns
+ * once, probes the tape first: a branch whose flag would turn more than 64 times in it is refused, in both products.
+ * The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still grow from frame to frame,
+ * and is cut at 1e30.
  *
  * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
  * are counted (vcs_grad_report_t). A frame's end is not crossed.
  *
  * Stops: collisions latched on the other side, and registers of a line that is not drawn yet.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +53,7 @@ struct vcs_forks {
   vcs_difference_t *differences;
   int32_t difference_count, difference_capacity;
   vcs_grad_report_t report;
+  bool probing;
 };
 
 vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window) {
@@ -307,7 +312,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   fork->count = 0;
   fork->pending = 0;
   fork->share = 1;
-  fork->idle = false;
+  fork->idle = fork->refused = false;
   const vcs_row_t *row = &tape->rows[fork->row];
   vcs_t *m = f->other;
   memcpy(m, before, f->size);
@@ -440,14 +445,26 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   s->row = row;
   for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
     vcs_fork_t *fork = &f->forks[b];
-    if (fork->idle) continue;
+    if (fork->idle || fork->refused) continue;
     if (s->directional) cancel_column(f, s, fork);
     link_column(f, s, fork);
   }
 }
 
-/* Sums of so many times this, and their squares, are still floats. */
-static const float beyond_meaning = 1e15F;
+/* The sums of so many times this are still floats. */
+static const float beyond_meaning = 1e30F;
+
+/* In a probe every branch turns once. A flag that moves by more than this is moved by a chain of forks that explodes.
+ */
+static const float turns_max = 64;
+
+void vcs_forks_probe(vcs_forks_t *f, bool probing) {
+  f->probing = probing;
+  for (int32_t b = 0; b < f->tape->branch_count; b++) f->forks[b].pending = 0;
+}
+
+/* The adjoint of a branch in a probe: either sign, so that many small terms do not add up. */
+static float probe_of(int32_t branch) { return (uint32_t)branch * 2654435761u >> 31 ? 1.0F : -1.0F; }
 
 static float bounded(float value, float most) { return value > most ? most : value < -most ? -most : value; }
 
@@ -460,12 +477,18 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   uint8_t flag = vcs_branch_flag(at->opcode);
   float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)],
         sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
-  if (s->reverse) {
+  if (f->probing) {
+    if (fork->meets < 0) return;
+    fork->refused = !(fabsf(fork->pending) <= turns_max);
+    if (fork->refused) return;
+    *slot += sign * (fork->pending + probe_of(branch));
+    s->live[VCS_OFFSET(p)] = 1;
+  } else if (s->reverse) {
     if (fork->pending == 0) return;
     *slot += sign * fork->share * bounded(fork->pending, beyond_meaning);
     s->live[VCS_OFFSET(p)] = 1;
   } else {
-    fork->pending = sign * bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : beyond_meaning);
+    fork->pending = fork->refused ? 0 : sign * bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : beyond_meaning);
     fork->share = s->rule == VCS_SIDE_TANGENT && *slot != 0 ? sign * fork->pending / *slot : 1;
   }
 }

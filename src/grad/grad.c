@@ -32,6 +32,8 @@ typedef struct {
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
   vcs_forks_t *forks;
+  float *probe; /* slots of the walk that finds forks that explode, and which bytes are live */
+  uint8_t *probed;
   uint8_t *frames;                    /* drawn into when there are forks, which look at the picture */
   const vcs_grad_inputs_t *direction; /* the direction of a walk backwards, or NULL */
   float *tangents;                    /* along it: the slots before every frame, its controls set */
@@ -105,6 +107,8 @@ static vcs_status_t make_room(walk_t *walk, const vcs_cart_t *cart, int32_t wind
     walk->tape->forks = true;
     walk->forks = vcs_forks_create(cart, window);
     walk->frames = vcs_arena_take(&walk->arena, 2, VCS_FRAME_BYTES);
+    walk->probe = vcs_arena_take(&walk->arena, VCS_SLOTS * size, sizeof(float));
+    walk->probed = vcs_arena_take(&walk->arena, 1, size);
     if (!walk->forks) walk->arena.failed = true;
   }
   if (!status) status = vcs_arena_status(&walk->arena, error);
@@ -197,6 +201,29 @@ static void walk_tape_backwards(walk_t *walk) {
   }
 }
 
+/* Refuses the forks of the tape that explode (fork.c), by a walk backwards from nothing but branches. Its choices
+ * depend on the tape only, so that both products make them. */
+static void probe(walk_t *walk) {
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_sweep_t kept = *s;
+  s->reverse = true;
+  s->rule = VCS_SIDE_MEAN;
+  s->state = walk->probe;
+  s->live = walk->probed;
+  s->rom = NULL;
+  s->pixels = NULL;
+  memset(s->state, 0, slots_size(walk));
+  memset(s->live, 0, walk->size);
+  vcs_find_lit(s, NULL);
+  memcpy(s->m, walk->machine, walk->size);
+  vcs_forks_probe(walk->forks, true);
+  walk_tape_backwards(walk);
+  vcs_forks_probe(walk->forks, false);
+  const bool have_latched = s->have_latched;
+  *s = kept;
+  s->have_latched = have_latched;
+}
+
 /* One frame forwards: walk->machine goes on by it. */
 static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
@@ -206,6 +233,7 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   vcs_console_control(s->cart, walk->machine, controls);
   vcs_status_t status = prepare(walk, WHOLE_FRAME, error);
   if (status) return status;
+  if (walk->forks && s->rule != VCS_SIDE_TANGENT) probe(walk);
   s->pixels = pixels;
   memcpy(s->m, walk->tape->start, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
@@ -249,11 +277,16 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   memcpy(walk->machine, before, walk->size);
   vcs_console_control(s->cart, walk->machine, controls);
   vcs_lit_rows_t lit = vcs_find_lit(s, pixels);
-  vcs_status_t status = prepare(walk, only_pixels ? lit.behind : WHOLE_FRAME, error);
+  vcs_status_t status = prepare(walk, only_pixels && !walk->forks ? lit.behind : WHOLE_FRAME, error);
   if (status) return status;
   s->lit_from = VCS_LINE_CLOCKS * (walk->tape->start->first_line + lit.first);
   s->pixels = pixels;
-  if (walk->direction) status = choose(walk, frame, error);
+  if (walk->direction) {
+    status = choose(walk, frame, error);
+  } else if (walk->forks) {
+    probe(walk);
+    vcs_find_lit(s, pixels);
+  }
   if (status) return status;
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {

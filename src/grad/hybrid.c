@@ -30,7 +30,7 @@
 #include "grad/sweep.h"
 #include "host/arena.h"
 
-enum { FRAMES_PAID = 40, WINDOW = 256, MOST = 1024 };
+enum { FRAMES_PAID = 20, WINDOW = 256, MOST = 1024 };
 
 /* Prices, in frames of ale-py; that of a bit of RAM is for each frame of the run. */
 static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,

@@ -442,7 +442,7 @@ VCS_STATIC bool player_levels(sums_t *q, const player_t *player, levels_t *level
   places_t places = {{0, 0, 0, 0}};
   if (player->pattern) {
     const uint64_t stretched = (1ULL << (1 + 1 + 8 * 4 + 1)) - 1;
-    const bool may_stretch = (nusiz & 7) != 0 && (nusiz & 7) != 2; /* the others are one bit from 5 or 7 */
+    const bool may_stretch = (nusiz & 7) != 0 && (nusiz & 7) != 2; /* all other values are one bit from 5 or 7 */
     places = any_copies(q, object, may_stretch ? ANY_NEAR_COPY | stretched : ANY_NEAR_COPY);
   } else {
     vcs_place_copies(places.word, vcs_player_shape(0xFF, nusiz), q->t->pos[object], nusiz,

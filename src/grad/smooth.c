@@ -8,8 +8,9 @@
  *                draw is recorded once, and the runs with one bit flipped rejoin it (rerun.c): common random numbers.
  *   score        the mean over its draws of (F(b) - B_j) (b_i - p_i) / (p_i (1 - p_i)), where the baseline B_j is the
  *                mean of F over all other units, which is independent of b and so does not bias. With a control, a
- *                linear estimate c of F, F(b) is replaced by what c leaves unexplained, F(b) - sum c_i (b_i - p_i), and
- *                c_i is added again: the expectation stays, and the variance is that of the rest.
+ *                linear estimate c of F, F(b) is replaced by what c leaves unexplained, F(b) - s sum c_i (b_i - p_i),
+ *                and s c_i is added again: the expectation stays, and the variance is that of the rest. The slope s is
+ *                the one that explains most in all other units; a useless control gets one near 0.
  *
  * The estimate is the mean over units, the interval Student's.
  */
@@ -75,7 +76,8 @@ typedef struct {
   vcs_view_t view;
   int32_t draws_a_unit;
   size_t units;
-  double *outputs;     /* F of each draw, without what a control explains */
+  double *outputs;     /* F of each draw */
+  double *explained;   /* what the control says of it */
   double *differences; /* difference: by unit and place */
   uint8_t *finished;   /* by unit */
   vcs_base_t base;     /* score: the run itself */
@@ -202,7 +204,8 @@ static bool run_unit(void *context, size_t unit, int number) {
       possible = run_corner(job, worker, unit, d == 1, output);
     } else {
       possible = run_draw(job, worker, unit, d == 1);
-      *output = worker->output - explained(job, unit, d == 1);
+      *output = worker->output;
+      job->explained[unit * (size_t)job->draws_a_unit + (size_t)d] = explained(job, unit, d == 1);
     }
     if (!possible) {
       job->impossible = 1;
@@ -234,28 +237,70 @@ static vcs_estimate_t estimate(const moments_t *moments, double quantile) {
   return (vcs_estimate_t){moments->mean, deviation, quantile * deviation};
 }
 
+/* Sums over draws, from which come the mean of F and the slope of F against what the control says. */
+typedef struct {
+  double draws, outputs, explained, products, squares;
+} sums_t;
+
+static void add_unit(sums_t *sums, const job_t *job, size_t unit, double times) {
+  for (int32_t d = 0; d < job->draws_a_unit; d++) {
+    const size_t draw = unit * (size_t)job->draws_a_unit + (size_t)d;
+    const double output = job->outputs[draw], explained = job->explained[draw];
+    sums->draws += times;
+    sums->outputs += times * output;
+    sums->explained += times * explained;
+    sums->products += times * output * explained;
+    sums->squares += times * explained * explained;
+  }
+}
+
+/* What a unit is compared with: the other units. */
+typedef struct {
+  double slope, baseline;
+} others_t;
+
+static others_t others_of(const job_t *job, const sums_t *all, size_t unit) {
+  sums_t sums = *all;
+  add_unit(&sums, job, unit, -1);
+  if (sums.draws < 1) return (others_t){0, 0};
+  const double spread = sums.squares - sums.explained * sums.explained / sums.draws;
+  const double common = sums.products - sums.outputs * sums.explained / sums.draws;
+  const double slope = job->options->control && spread > 0 ? common / spread : 0;
+  return (others_t){slope, job->options->baseline ? (sums.outputs - slope * sums.explained) / sums.draws : 0};
+}
+
+/* What is left of F of a draw. */
+static double rest_of(const job_t *job, size_t unit, int32_t d, double slope) {
+  const size_t draw = unit * (size_t)job->draws_a_unit + (size_t)d;
+  return job->outputs[draw] - slope * job->explained[draw];
+}
+
 /* What a unit says of a place, by the score function. */
-static double unit_score(const job_t *job, size_t unit, size_t i, double baseline) {
+static double unit_score(const job_t *job, size_t unit, size_t i, others_t others) {
   const double p = job->probabilities[i];
   double sum = 0;
   for (int32_t d = 0; d < job->draws_a_unit; d++) {
-    const double output = job->outputs[unit * (size_t)job->draws_a_unit + (size_t)d];
-    sum += (output - baseline) * (drawn_bit(job, unit, d == 1, i) - p) / (p * (1 - p));
+    const double rest = rest_of(job, unit, d, others.slope) - others.baseline;
+    sum += rest * (drawn_bit(job, unit, d == 1, i) - p) / (p * (1 - p));
   }
-  return sum / job->draws_a_unit + (job->options->control ? job->options->control[i] : 0);
+  return sum / job->draws_a_unit + (job->options->control ? others.slope * job->options->control[i] : 0);
 }
 
-static double unit_mean(const job_t *job, size_t unit) {
-  const double *outputs = &job->outputs[unit * (size_t)job->draws_a_unit];
-  return job->draws_a_unit == 2 ? (outputs[0] + outputs[1]) / 2 : outputs[0];
+static double unit_mean(const job_t *job, size_t unit, double slope) {
+  double sum = 0;
+  for (int32_t d = 0; d < job->draws_a_unit; d++) sum += rest_of(job, unit, d, slope);
+  return sum / job->draws_a_unit;
 }
 
 static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gradient, int32_t *done) {
   moments_t outputs = {0};
+  sums_t all = {0};
   for (size_t j = 0; j < job->units; j++) {
-    if (job->finished[j]) add(&outputs, unit_mean(job, j));
+    if (job->finished[j]) add_unit(&all, job, j, 1);
   }
-  const double units = (double)outputs.units;
+  for (size_t j = 0; j < job->units; j++) {
+    if (job->finished[j]) add(&outputs, unit_mean(job, j, others_of(job, &all, j).slope));
+  }
   const double quantile = outputs.units > 1 ? t_quantile(job->options->confidence, (int)outputs.units - 1) : 1;
   if (done) *done = (int32_t)outputs.units * job->draws_a_unit;
   if (value) *value = estimate(&outputs, quantile);
@@ -263,13 +308,8 @@ static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gr
     moments_t moments = {0};
     for (size_t j = 0; j < job->units; j++) {
       if (!job->finished[j]) continue;
-      if (job->differences) {
-        add(&moments, job->differences[j * job->count + i]);
-      } else {
-        const bool others = job->options->baseline && outputs.units > 1;
-        const double baseline = others ? (units * outputs.mean - unit_mean(job, j)) / (units - 1) : 0;
-        add(&moments, unit_score(job, j, i, baseline));
-      }
+      add(&moments,
+          job->differences ? job->differences[j * job->count + i] : unit_score(job, j, i, others_of(job, &all, j)));
     }
     gradient[i] = estimate(&moments, quantile);
   }
@@ -339,9 +379,10 @@ static vcs_status_t prepare(job_t *job, vcs_error_t *error) {
   job->worker_count = vcs_thread_count(o->threads, job->units);
   job->workers = calloc((size_t)job->worker_count, sizeof *job->workers);
   job->outputs = calloc((size_t)o->samples, sizeof *job->outputs);
+  job->explained = calloc((size_t)o->samples, sizeof *job->explained);
   job->finished = calloc(job->units, 1);
   job->differences = by_difference ? calloc(job->units * job->count + 1, sizeof *job->differences) : NULL;
-  if (!job->workers || !job->outputs || !job->finished || (by_difference && !job->differences)) {
+  if (!job->workers || !job->outputs || !job->explained || !job->finished || (by_difference && !job->differences)) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for %d samples of %zu places", (int)o->samples,
                           job->count);
   }
@@ -361,6 +402,7 @@ static void free_job(job_t *job) {
   vcs_base_free(&job->base);
   free(job->workers);
   free(job->outputs);
+  free(job->explained);
   free(job->differences);
   free(job->finished);
 }

@@ -272,6 +272,7 @@ typedef struct {
   float pending;        /* its product with the tangent or adjoint */
   float share;          /* along a direction: how much of its flag's tangent that is */
   bool idle;            /* ... its flag does not move */
+  bool refused;         /* it begins a chain that explodes, and has no part in products (vcs_forks_probe) */
 } vcs_fork_t;
 
 typedef struct vcs_forks vcs_forks_t;
@@ -285,6 +286,10 @@ void vcs_forks_restart(vcs_forks_t *forks);
 /* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
  * memory. */
 bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);
+
+/* Whether the walk backwards that follows is a probe: forks that turn too many later ones are refused from then on, in
+ * both directions. */
+void vcs_forks_probe(vcs_forks_t *forks, bool probing);
 
 /* Back over the same tape, along the direction of the walk forwards that has just ended. */
 void vcs_forks_turn(vcs_forks_t *forks);

@@ -350,7 +350,7 @@ static void reset_rules(vcs_env_t *env) {
 /* Begins an episode like ale-py. */
 void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
-  const int paddles = env->players > 1 ? VCS_PLAYERS_MAX : 2; /* a game for one player has the others at 0 */
+  const int paddles = env->players > 1 ? VCS_PLAYERS_MAX : 2; /* with one player the other paddles are at 0 */
   for (int i = 0; i < paddles; i++) *paddle_of(env, i) = (PADDLE_LOW + env->paddle_high) / 2;
   env->draw_history.look = glance(env);
   vcs_reset(env->cart, env->m, NULL);

@@ -1,6 +1,6 @@
 /* objects.c: frames that list their objects (diffvcs/objects.h), and identity over frames.
  *
- * Most frames run on a TIA that sleeps (asleep_objects.c). For the others the core is compiled once more here, with a
+ * Most frames run on a TIA that sleeps (asleep_objects.c). For the rest the core is compiled once more here, with a
  * TIA that draws and a call after each piece of a line that is drawn (core/objects.h). */
 #include "diffvcs/objects.h"
 

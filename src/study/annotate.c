@@ -26,7 +26,7 @@
 enum {
   BYTES = VCS_RAM_SIZE,
   PROBES = 12,
-  QUIET = 4,  /* probes without any effect after which the others are left out */
+  QUIET = 4,  /* probes without any effect after which the remaining ones are left out */
   FRAMES = 4, /* games draw some objects only in every second to fourth frame */
   LATER = 8,  /* frames after which positions are compared for velocities */
   DEPTHS_MAX = 16,
@@ -318,8 +318,8 @@ static int count_arrivals(const bench_t *b, int vertical, int t, int first, uint
   return votes <= 3 * across ? 0 : votes;
 }
 
-/* An object that is not there comes when a byte has other values: where it comes tells which axis, compared with the
- * place that explains most of the others. */
+/* An object that is absent appears when the byte has other values. Where it appears shows the axis, relative to the
+ * reference place that explains most of the appearances. */
 static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
   for (int t = 0; t < FRAMES; t++) {
     int most = -1;

@@ -1,10 +1,11 @@
 /* edit.c: from a drawing to the bytes of ROM that make a run show it (study.h).
  *
  * The frames of a run are executed again and again on an image that changes. The loss is the number of wrong pixels in
- * a region. The exact Jacobian says by how many wrong pixels flipping each bit of ROM changes it; an estimate, if a
- * method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip lowers it are flipped: all
- * of them, or the better half, or the better half of these, until re-execution shows fewer wrong pixels than before.
- * That is repeated until no pixel is wrong or nothing helps.
+ * a region of the last picture, and, if the caller wants that, a weight for each pixel outside of it that is not as it
+ * was, in the pictures of all frames. The exact Jacobian says by how many wrong pixels flipping each bit of ROM changes
+ * it; an estimate, if a method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip
+ * lowers it are flipped: all of them, or the better half, or the better half of these, until re-execution shows fewer
+ * wrong pixels than before. That is repeated until no pixel is wrong or nothing helps.
  *
  * Only bytes that the run reads as data are changed; code is left alone.
  */
@@ -42,7 +43,9 @@ typedef struct {
   float *slots, *pixels, **pixels_by_frame;
   candidate_t *candidates;
   uint32_t candidate_count;
-  int wrong_before, wrong;
+  uint8_t *originals;               /* with `keep`: the picture of each frame as it was */
+  int wrong_before, wrong, changed; /* pixels: of the region, and outside of it */
+  double loss;
   int walks, runs;
   int64_t emulated; /* frames */
 } job_t;
@@ -120,14 +123,33 @@ static int wrong_pixels(const job_t *job, const uint8_t *picture) {
   return wrong;
 }
 
-/* Runs the frames on the image as it is now, and keeps the picture. */
+static bool is_inside(const vcs_edit_options_t *o, size_t pixel) {
+  const int x = (int)(pixel % VCS_WIDTH) - o->x, y = (int)(pixel / VCS_WIDTH) - o->y;
+  return x >= 0 && y >= 0 && x < o->width && y < o->height;
+}
+
+/* Pixels outside the region that a frame does not show as it did. */
+static int changed_pixels(const job_t *job, int frame, const uint8_t *picture) {
+  const uint8_t *original = job->originals + (size_t)frame * picture_bytes(job);
+  int changed = 0;
+  if (memcmp(original, picture, picture_bytes(job)) == 0) return 0;
+  for (size_t i = 0; i < picture_bytes(job); i++) changed += picture[i] != original[i] && !is_inside(job->options, i);
+  return changed;
+}
+
+/* Runs the frames on the image as it is now, and keeps the last picture. The first time the originals are kept. */
 static void look(job_t *job) {
   const vcs_run_t *run = &job->run;
   memcpy(job->machine, run->start, vcs_state_size(run->cart));
   if (run->picture) memcpy(job->frames, run->picture, 2 * VCS_FRAME_BYTES);
+  job->changed = 0;
   for (int f = 0; f < run->frames; f++) {
     vcs_control(run->cart, job->machine, &run->controls[f]);
     vcs_frame(run->cart, job->machine, job->frames);
+    if (!job->originals) continue;
+    const uint8_t *picture = vcs_picture(job->machine, job->frames);
+    if (!job->runs) memcpy(job->originals + (size_t)f * picture_bytes(job), picture, picture_bytes(job));
+    job->changed += changed_pixels(job, f, picture);
   }
   memcpy(job->picture, vcs_picture(job->machine, job->frames), picture_bytes(job));
   job->runs++;
@@ -145,11 +167,14 @@ static int by_change(const void *a, const void *b) {
 /* The exact change of the number of wrong pixels for every bit of bytes that are read as data. */
 static vcs_status_t find_exact(job_t *job, vcs_error_t *error) {
   const vcs_edit_options_t *o = job->options;
-  const vcs_jacobian_options_t options = {.of = VCS_OF_SCREEN};
+  int32_t *horizons = malloc((size_t)job->run.frames * sizeof *horizons); /* every frame, or the last */
+  const int32_t last = o->keep > 0 ? job->run.frames - 1 : 0;
+  const vcs_jacobian_options_t options = {.of = VCS_OF_SCREEN, .horizons = horizons, .horizon_count = last + 1};
   vcs_place_t *places = malloc((size_t)8 * job->cart.rom_size * sizeof *places);
   vcs_jacobian_entry_t *entries = NULL;
   size_t count = 0, found = 0, capacity = 1 << 16;
-  vcs_status_t status = places ? VCS_OK : vcs_no_memory(error);
+  vcs_status_t status = places && horizons ? VCS_OK : vcs_no_memory(error);
+  for (int32_t h = 0; horizons && h <= last; h++) horizons[h] = job->run.frames - last + h;
   for (uint32_t bit = 0; places && bit < 8 * job->cart.rom_size; bit++) {
     if (job->uses[bit / 8].kind == VCS_ROM_DATA) places[count++] = (vcs_place_t){VCS_PLACE_ROM, bit % 8, 0, bit / 8};
   }
@@ -165,13 +190,18 @@ static vcs_status_t find_exact(job_t *job, vcs_error_t *error) {
     if (found > capacity) status = VCS_OK; /* once more, with room */
   }
   for (size_t k = 0; status == VCS_OK && k < found; k++) {
-    const int x = (int)(entries[k].index % VCS_WIDTH) - o->x, y = (int)(entries[k].index / VCS_WIDTH) - o->y;
-    if (x < 0 || y < 0 || x >= o->width || y >= o->height) continue;
-    const int wanted = job->wanted[y * o->width + x];
+    const size_t pixel = entries[k].index;
+    const bool inside = is_inside(o, pixel);
+    if (inside ? entries[k].horizon != last : o->keep <= 0) continue;
+    const int x = (int)(pixel % VCS_WIDTH) - o->x, y = (int)(pixel / VCS_WIDTH) - o->y;
+    const int wanted = inside ? job->wanted[y * o->width + x]
+                              : job->originals[(size_t)entries[k].horizon * picture_bytes(job) + pixel];
     const vcs_place_t *place = &places[entries[k].flip];
     const int change = (entries[k].flipped != wanted) - (entries[k].base != wanted);
-    job->slots[8 * (size_t)place->index + place->bit] += (float)change; /* of the flip, whichever way it goes */
+    const double weight = inside ? 1 : o->keep; /* of the flip, whichever way it goes */
+    job->slots[8 * (size_t)place->index + place->bit] += (float)(weight * change);
   }
+  free(horizons);
   job->emulated += (int64_t)count * job->run.frames;
   free(places);
   free(entries);
@@ -222,8 +252,10 @@ static bool try_flips(job_t *job, uint32_t from, uint32_t count) {
   flip(job, from, count);
   look(job);
   const int wrong = wrong_pixels(job, job->picture);
-  if (wrong < job->wrong) {
+  const double loss = wrong + job->options->keep * job->changed;
+  if (loss < job->loss) {
     job->wrong = wrong;
+    job->loss = loss;
     return true;
   }
   flip(job, from, count);
@@ -249,13 +281,13 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   bool moved = true;
   vcs_steps_begin(&steps, &job->options->report, "pixels put right", (uint64_t)job->wrong);
-  for (int64_t i = 0; i < job->options->steps && job->wrong && moved && affordable(job) && !vcs_steps_stopped(&steps);
-       i++) {
+  for (int64_t i = 0;
+       i < job->options->steps && job->loss > 0 && moved && affordable(job) && !vcs_steps_stopped(&steps); i++) {
     const int wrong = job->wrong;
     status = find_candidates(job, error);
     if (status) break;
     moved = step(job, &steps);
-    vcs_steps_add(&steps, (uint64_t)(wrong - job->wrong));
+    if (job->wrong < wrong) vcs_steps_add(&steps, (uint64_t)(wrong - job->wrong));
   }
   if (status == VCS_OK && job->wrong && vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
   vcs_steps_end(&steps);
@@ -273,6 +305,10 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the region %d,%d,%d,%d is not inside the picture, %d by %d",
                           (int)o->x, (int)o->y, (int)o->width, (int)o->height, VCS_WIDTH, (int)cart->frame_height);
   }
+  if (!(o->keep >= 0)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "the weight of the rest of the picture is %g, but cannot be negative", o->keep);
+  }
   if (!o->drawing || job->method < 0) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, job->method < 0 ? "there is no such method" : "no drawing is given");
   }
@@ -288,8 +324,10 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->pixels = malloc(VCS_FRAME_BYTES * sizeof(float));
   job->pixels_by_frame = calloc((size_t)run->frames, sizeof *job->pixels_by_frame);
   job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
+  const size_t pictures = (size_t)run->frames * (size_t)VCS_WIDTH * (size_t)cart->frame_height;
+  if (o->keep > 0) job->originals = malloc(pictures);
   if (!job->rom || !job->uses || !job->wanted || !job->first || !job->frames || !job->picture || !job->machine ||
-      !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates) {
+      !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates || (o->keep > 0 && !job->originals)) {
     return vcs_no_memory(error);
   }
   memcpy(job->rom, cart->rom, cart->rom_size);
@@ -302,7 +340,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   memcpy(job->first, job->picture, picture_bytes(job));
   vcs_status_t status = vcs_rom_uses(run, job->uses, error);
   if (status == VCS_OK) status = read_drawing(job, error);
-  if (status == VCS_OK) job->wrong_before = job->wrong = wrong_pixels(job, job->picture);
+  if (status == VCS_OK) job->loss = job->wrong_before = job->wrong = wrong_pixels(job, job->picture);
   return status;
 }
 
@@ -324,6 +362,7 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   result->walks = job.walks;
   result->runs = job.runs;
   result->frames = job.emulated;
+  result->changed = job.changed;
   free(job.wanted);
   free(job.frames);
   free(job.machine);
@@ -331,6 +370,7 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   free(job.pixels);
   free(job.pixels_by_frame);
   free(job.candidates);
+  free(job.originals);
   return status;
 }
 

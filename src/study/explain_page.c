@@ -218,7 +218,7 @@ static void put_summary(const vcs_explanation_t *e, vcs_text_t *text) {
       plural(e->rom.true_count), e->inputs.true_count, plural(e->inputs.true_count));
 }
 
-/* Hands a text over to the caller; NULL: out of memory. */
+/* Gives a text to the caller, who frees it; NULL: out of memory. */
 static char *give(vcs_text_t *text) {
   if (!text->failed) return text->text;
   vcs_text_free(text);

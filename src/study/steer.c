@@ -1,7 +1,7 @@
-/* steer.c: from a goal to controls: six searches with the same budget (study.h, docs/steer.md).
+/* steer.c: from a goal to controls: eight searches with the same budget (study.h, docs/steer.md).
  *
- * The unknown is the controls of each frame; the goal is a byte of RAM with a given value after the last frame, or a
- * high score.
+ * The unknown is the controls of each frame; the goal is bytes of RAM with given values after the last frame, or a high
+ * score.
  *
  *   random   draws independent sequences and keeps the best
  *   blind    changes a sequence at random, in one stretch or, every other time, everywhere, and keeps the change unless
@@ -11,14 +11,19 @@
  *            of these, until the result is better
  *   smooth   keeps probabilities of the controls in each stretch of frames and follows the derivative of the expected
  *            value with respect to them, estimated from ten drawn sequences at a time
+ *   cem      keeps the same probabilities, and moves them to the frequencies among the best three of ten draws (the
+ *            cross-entropy method)
  *
  *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
  *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
  *
- * The last two are in steer_population.c. The budget counts emulated frames. A reverse pass is charged with what it may
- * have run at most: the run twice (once to reach the end, once for the tapes) and every fork with all instructions of
- * its window; 5,400 instructions are a frame. All searches begin with the same sequence for a seed, stop at the goal,
- * and start no run that would exceed the budget.
+ *   horizon  decides some frames at a time, by the exact effect of each action on the next 2 to 16 frames, and runs
+ *            nothing before a change again
+ *
+ * Evolution and exact are in steer_population.c, horizon is in steer_horizon.c. The budget counts emulated frames. A
+ * reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for the tapes)
+ * and every fork with all instructions of its window; 5,400 instructions are a frame. All searches begin with the same
+ * sequence for a seed, stop at the goal, and start no run that would exceed the budget.
  */
 #include <ctype.h>
 #include <math.h>
@@ -34,7 +39,8 @@
 enum { INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16, FRAMES_MAX = 3600 };
 
 enum { RANDOM = VCS_STEER_RANDOM, GUIDED = VCS_STEER_GUIDED, SMOOTH = VCS_STEER_SMOOTH };
-static const char *const searches[VCS_STEERS] = {"random", "blind", "guided", "smooth", "evolution", "exact"};
+static const char *const searches[VCS_STEERS] = {"random",    "blind", "guided", "smooth",
+                                                 "evolution", "exact", "cem",    "horizon"};
 
 const char *vcs_steer_name(int search) { return search >= 0 && search < VCS_STEERS ? searches[search] : NULL; }
 
@@ -87,7 +93,10 @@ bool vcs_steer_goes_on(const search_t *s) {
 }
 
 double vcs_steer_value(const job_t *job, double score, const uint8_t *ram) {
-  return job->target.kind == VCS_SCALAR_SCORE ? score : -(double)abs((int)ram[job->target.index] - job->wanted);
+  int distance = 0;
+  if (job->target.kind == VCS_SCALAR_SCORE) return score;
+  for (int i = 0; i < job->cell_count; i++) distance += abs((int)ram[job->cells[i].index] - job->cells[i].wanted);
+  return -(double)distance;
 }
 
 /* Sums what is gained from each frame on. A byte of RAM counts once, at the end. */
@@ -175,13 +184,16 @@ static void list_flips(search_t *s) {
   qsort(s->flips, (size_t)s->flip_count, sizeof *s->flips, by_merit);
 }
 
-/* Sets the adjoint of the goal: of the score, or of the distance, whose sign depends on the side. */
+/* Sets the adjoint of the goal: of the score, or of the distance of each byte, whose sign depends on the side. */
 static void set_adjoint(search_t *s, const vcs_ending_t *ending) {
-  const size_t slots = 8 * vcs_state_size(s->run.cart);
-  memset(s->state, 0, slots * sizeof(float));
-  vcs_target_adjoint(&s->job->target, s->run.frames, NULL, s->state, s->rewards);
-  if (s->job->target.kind != VCS_SCALAR_RAM || ending->machine->ram[s->job->target.index] < s->job->wanted) return;
-  for (size_t i = 0; i < slots; i++) s->state[i] = -s->state[i];
+  const job_t *job = s->job;
+  memset(s->state, 0, 8 * vcs_state_size(s->run.cart) * sizeof(float));
+  for (int f = 0; f < s->run.frames; f++) s->rewards[f] = 1;
+  for (int i = 0; i < 8 * job->cell_count; i++) {
+    const int index = job->cells[i / 8].index, distance = job->cells[i / 8].wanted - ending->machine->ram[index];
+    const float sign = (float)((distance > 0) - (distance < 0));
+    s->state[8 * (offsetof(vcs_t, ram) + (size_t)index) + (size_t)(i % 8)] += sign * (float)(1 << i % 8);
+  }
 }
 
 /* One reverse pass over the current sequence; lists the flips that help. */
@@ -294,10 +306,34 @@ static void climb(stretch_t *stretch) {
   }
 }
 
-static void search_probabilities(search_t *s) {
+/* Moves the probabilities towards the frequencies of choices among the best draws. */
+enum { ELITE = 3 };
+static const double elite_weight = 0.7;
+
+static void follow_elite(stretch_t *stretches, int count, const double values[DRAWS]) {
+  bool elite[DRAWS] = {false};
+  for (int k = 0; k < ELITE; k++) {
+    int best = -1;
+    for (int i = 0; i < DRAWS; i++) best = !elite[i] && (best < 0 || values[i] > values[best]) ? i : best;
+    elite[best] = true;
+  }
+  for (int i = 0; i < count * DECISIONS; i++) {
+    stretch_t *stretch = &stretches[i / DECISIONS];
+    const int d = i % DECISIONS;
+    double *chance = stretch->chance[d], sum = 0;
+    for (int c = 0; c < decisions[d].choices; c++) {
+      double frequency = 0;
+      for (int k = 0; k < DRAWS; k++) frequency += elite[k] && stretch->draws[k].chosen[d] == c ? 1.0 / ELITE : 0;
+      sum += chance[c] = fmax((1 - elite_weight) * chance[c] + elite_weight * frequency, chance_min);
+    }
+    for (int c = 0; c < decisions[d].choices; c++) chance[c] /= sum;
+  }
+}
+
+static void search_probabilities(search_t *s, bool by_elite) {
   const int count = (s->run.frames + STRETCH - 1) / STRETCH;
   stretch_t *stretches = calloc((size_t)count, sizeof *stretches);
-  double best = -INFINITY;
+  double best = -INFINITY, values[DRAWS];
   if (!stretches) {
     s->failed = true;
     return;
@@ -307,12 +343,14 @@ static void search_probabilities(search_t *s) {
     for (int c = 0; c < decisions[d].choices; c++) stretches[i / DECISIONS].chance[d][c] = 1.0 / decisions[d].choices;
   }
   while (vcs_steer_goes_on(s)) {
+    for (int number = 0; number < DRAWS; number++) values[number] = -INFINITY;
     for (int number = 0; number < DRAWS && vcs_steer_goes_on(s); number++) {
-      const double value = evaluate_draw(s, stretches, number);
+      const double value = values[number] = evaluate_draw(s, stretches, number);
       for (int i = 0; value > best && i < count; i++) stretches[i].draws[DRAWS] = stretches[i].draws[number];
       best = fmax(best, value);
     }
-    for (int i = 0; i < count; i++) climb(&stretches[i]);
+    if (by_elite) follow_elite(stretches, count, values);
+    for (int i = 0; i < count && !by_elite; i++) climb(&stretches[i]);
   }
   free(stretches);
 }
@@ -335,9 +373,10 @@ static void search(search_t *s, int kind) {
   vcs_steer_draw_sequence(s);
   s->value = vcs_steer_evaluate(s);
   memcpy(s->held, s->tried, (size_t)s->run.frames);
-  if (kind == SMOOTH) search_probabilities(s);
+  if (kind == SMOOTH || kind == VCS_STEER_CEM) search_probabilities(s, kind == VCS_STEER_CEM);
   if (kind == VCS_STEER_EVOLUTION) vcs_steer_evolution(s);
   if (kind == VCS_STEER_EXACT) vcs_steer_exact(s);
+  if (kind == VCS_STEER_HORIZON) vcs_steer_horizon(s);
   while (vcs_steer_goes_on(s)) {
     if (kind == RANDOM) {
       vcs_steer_draw_sequence(s);
@@ -402,31 +441,48 @@ static bool search_item(void *context, size_t item, int worker) {
 
 /* ---- Goals -------------------------------------------------------------------------------------------------- */
 
-/* "score", or "ram:9C=60". */
+/* A cell of a goal, "ram:9C=60". */
+static bool read_cell(job_t *job, const char *text, size_t length, vcs_error_t *error) {
+  char cell[32], *value, *end;
+  vcs_scalar_t target;
+  snprintf(cell, sizeof cell, "%.*s", (int)(length < sizeof cell ? length : 0), text);
+  value = strchr(cell, '=');
+  if (!value || !isdigit((unsigned char)value[1]) || job->cell_count == VCS_STEER_CELLS) return false;
+  *value++ = 0;
+  const long wanted = strtol(value, &end, 0);
+  if (*end || wanted > 255 || vcs_target_parse(cell, job->run->cart, job->options->env, NULL, &target, error) ||
+      target.kind != VCS_SCALAR_RAM || target.bit >= 0) {
+    return false;
+  }
+  job->cells[job->cell_count].index = target.index;
+  job->cells[job->cell_count++].wanted = (int)wanted;
+  return true;
+}
+
+/* "score", or cells with commas between them. */
 static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
-  const char *goal = job->options->goal ? job->options->goal : "", *value = strchr(goal, '=');
-  const bool score = strcmp(goal, "score") == 0;
-  const vcs_cart_t *cart = job->run->cart;
-  char cell[32], *end = NULL;
-  snprintf(cell, sizeof cell, "%.*s", value ? (int)(value - goal) : (int)strlen(goal), goal);
-  if (value && isdigit((unsigned char)value[1])) {
-    const long wanted = strtol(value + 1, &end, 0);
-    job->wanted = wanted <= 255 ? (int)wanted : -1;
+  const char *goal = job->options->goal ? job->options->goal : "";
+  if (strcmp(goal, "score") == 0) {
+    return vcs_target_parse(goal, job->run->cart, job->options->env, NULL, &job->target, error);
   }
-  const bool well_formed = score || (end && !*end && job->wanted >= 0);
-  if (!well_formed || vcs_target_parse(cell, cart, job->options->env, NULL, &job->target, error) ||
-      !(score || (job->target.kind == VCS_SCALAR_RAM && job->target.bit < 0))) {
-    if (score) return VCS_BAD_ARGUMENT; /* the error is filled */
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a goal is score or ram:9C=60 (0 to 255, or 0x3C), not '%.60s'",
-                          goal);
+  job->target.kind = VCS_SCALAR_RAM;
+  for (const char *at = goal;; at++) {
+    const size_t length = strcspn(at, ",");
+    if (!read_cell(job, at, length, error)) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                            "a goal is score or ram:9C=60 (0 to 255, or 0x3C), or up to %d such cells with commas "
+                            "between them, not '%.60s'",
+                            VCS_STEER_CELLS, goal);
+    }
+    at += length;
+    if (!*at) return VCS_OK;
   }
-  return VCS_OK;
 }
 
 vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, vcs_steer_t *results, int *scored,
                        vcs_error_t *error) {
-  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM, VCS_STEER_BLIND,     VCS_STEER_GUIDED,
-                                          VCS_STEER_SMOOTH, VCS_STEER_EVOLUTION, VCS_STEER_EXACT};
+  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM,    VCS_STEER_BLIND, VCS_STEER_GUIDED, VCS_STEER_SMOOTH,
+                                          VCS_STEER_EVOLUTION, VCS_STEER_EXACT, VCS_STEER_CEM,    VCS_STEER_HORIZON};
   vcs_steer_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_steer_options_t, &o, given, error);
   if (!o.searches) o.searches = all, o.search_count = VCS_STEERS;

@@ -4,11 +4,16 @@
 
 #include "study/internal.h"
 
+enum { VCS_STEER_CELLS = 8 };
+
 typedef struct {
   const vcs_steer_options_t *options;
   const vcs_run_t *run;
-  vcs_scalar_t target;
-  int wanted; /* value of the byte */
+  vcs_scalar_t target; /* its kind */
+  struct {
+    int index, wanted;
+  } cells[VCS_STEER_CELLS]; /* bytes of RAM and their values */
+  int cell_count;
   vcs_steps_t steps;
   vcs_steer_t *results; /* [seed][search] */
   bool failed;
@@ -59,6 +64,10 @@ void vcs_steer_hold(vcs_search_t *s, const uint8_t *held);
 
 /* The searches of steer_population.c; they begin with the sequence in s->held, whose value is s->value. */
 void vcs_steer_evolution(vcs_search_t *s);
+void vcs_steer_take(vcs_search_t *s, const uint8_t *held, double value); /* a sequence whose value is known */
 void vcs_steer_exact(vcs_search_t *s);
+
+/* The search of steer_horizon.c. */
+void vcs_steer_horizon(vcs_search_t *s);
 
 #endif

@@ -143,8 +143,7 @@ static bool differentiate(vcs_search_t *s, changes_t *c) {
   return !s->failed;
 }
 
-/* Takes a sequence whose value is known. */
-static void take(vcs_search_t *s, const uint8_t *held, double value) {
+void vcs_steer_take(vcs_search_t *s, const uint8_t *held, double value) {
   memcpy(s->held, held, (size_t)s->run.frames);
   s->value = value;
   if (value <= s->result.value) return;
@@ -185,14 +184,14 @@ static void step(vcs_search_t *s, changes_t *c) {
       memcpy(s->held, s->tried, (size_t)s->run.frames);
       s->value = together;
     } else {
-      take(s, sequence_of(c, best), single);
+      vcs_steer_take(s, sequence_of(c, best), single);
     }
     return;
   }
   for (int i = 0; i < c->count; i++) {
     if (c->values[i] == s->value && !vcs_steer_draw(&s->random, (uint32_t)++equals)) equal = i;
   }
-  if (equal >= 0) take(s, sequence_of(c, equal), s->value);
+  if (equal >= 0) vcs_steer_take(s, sequence_of(c, equal), s->value);
 }
 
 void vcs_steer_exact(vcs_search_t *s) {
@@ -203,7 +202,7 @@ void vcs_steer_exact(vcs_search_t *s) {
   while (vcs_steer_goes_on(s) && s->spent < s->job->options->budget / BEGINNING) {
     vcs_steer_draw_sequence(s);
     const double value = vcs_steer_evaluate(s);
-    if (value > s->value) take(s, s->tried, value);
+    if (value > s->value) vcs_steer_take(s, s->tried, value);
   }
   while (vcs_steer_goes_on(s)) {
     draw_changes(s, &c);

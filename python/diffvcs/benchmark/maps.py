@@ -3,7 +3,7 @@
 A map gives each of the 21 x 20 cells of the picture that an agent sees a number: how much it matters to the action. The truth of a map
 is found by flipping and running. Every bit of RAM is flipped 15 frames before a decision, one at a time, and the machine draws what
 the agent would see. Where a flip changes a cell, that cell alone is replaced by the changed one, and the network is
-asked again: the truth of a cell is the mean change of the preference for the action, over all flips. A cell that no flip changes cannot
+evaluated again: the truth of a cell is the mean change of the preference for the action, over all flips. A cell that no flip changes cannot
 matter, whatever the network's weights are.
 
 The truth of an object is the share of flips of its position's bits (the bytes that docs/annotations.md finds) after which the agent takes

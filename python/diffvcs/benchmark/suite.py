@@ -105,7 +105,7 @@ class Task:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
-CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all others are found by name
+CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all other games are found by name
 
 
 def _cartridge(game: str) -> Cartridge:
