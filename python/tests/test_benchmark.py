@@ -51,7 +51,7 @@ def sampled(tracks):
 
 
 @pytest.mark.roms
-@pytest.mark.parametrize("task", sampled(suite.TRACKS), ids=lambda task: task.name)
+@pytest.mark.parametrize("task", list(sampled(suite.TRACKS)), ids=lambda task: task.name)
 def test_truth_of_test_games_is_that_of_running_again(task):
     problem = Problem(task)
     effects = exact_effects(problem)
