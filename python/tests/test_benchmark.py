@@ -263,7 +263,9 @@ def test_quantus_reads_what_is_exported(tmp_path):
     quantus = needs.module("quantus")
     for metric in (quantus.AUC, quantus.RelevanceRankAccuracy, quantus.PointingGame):
         arguments = {name: found[name] for name in ("x_batch", "y_batch", "s_batch")}
-        score = metric(disable_warnings=True)(model=None, a_batch=found["a_batch/occlusion/flip"], **arguments)
+        score = metric(abs=True, disable_warnings=True)(
+            model=None, a_batch=found["a_batch/occlusion/flip"], **arguments
+        )
         assert score == [1]
 
 

@@ -10,6 +10,7 @@ frame, a column for each bit or input.
     a_batch/METHOD   1 x 1 x rows x columns   an attribution, the largest number 1 or -1
 
 The localization metrics (AUC, RelevanceRankAccuracy, TopKIntersection, ...) compare a_batch with s_batch and need no model.
+Attributions have signs: give these metrics abs=True, or a cause that lowers the output counts as none.
 """
 
 from __future__ import annotations
