@@ -51,8 +51,8 @@ def lesions(examined: list[dict[str, Any]]) -> str:
     left, width, step = 190, 460, 18
     parts = [_text(left, 16, "single-bit lesions: what becomes of the game after 30 frames")]
     for i, (fate, colour) in enumerate(zip(("nothing", "RAM or picture changes", "the game stops"), FATE_COLOURS)):
-        parts.append(f"<rect x='{left + 150 * i}' y='24' width='10' height='10' fill='{colour}'/>")
-        parts.append(_text(left + 150 * i + 15, 33, fate))
+        parts.append(f"<rect x='{left + 180 * i}' y='24' width='10' height='10' fill='{colour}'/>")
+        parts.append(_text(left + 180 * i + 15, 33, fate))
     y = 44
     for found in examined:
         for kind, counts in neuroscience.shares(found).items():

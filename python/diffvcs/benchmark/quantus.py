@@ -10,6 +10,7 @@ frame, a column for each bit or input.
     a_batch/METHOD   1 x 1 x rows x columns   an attribution, the largest number 1 or -1
 
 The localization metrics (AUC, RelevanceRankAccuracy, TopKIntersection, ...) compare a_batch with s_batch and need no model.
+Attributions have signs: give these metrics abs=True, or a cause that lowers the output counts as none.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from .suite import Problem, Task, exact_effects
 
 
 def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
-    """Returns the arrays of a task. Methods that do not apply are left out."""
+    """Returns the arrays of a task. Methods that do not apply are left out, and attributions that are zero everywhere, which
+    Quantus refuses."""
     problem = Problem(task)
     effects, columns = exact_effects(problem), 12 if task.sources == "inputs" else 8
 
@@ -39,9 +41,9 @@ def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
     }
     for name in methods:
         values = METHODS[name].function(Problem(task))
-        if values is not None:
+        if values is not None and np.any(values):
             values = np.asarray(values, float)
-            found[f"a_batch/{name}"] = shape(values / max(np.abs(values).max(initial=0), 1e-300))
+            found[f"a_batch/{name}"] = shape(values / np.abs(values).max())
     return found
 
 
