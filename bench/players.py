@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Frames per second of games for two players: our environment and our batch, beside multi_agent_ale_py, in one run.
+"""Frames per second of games for two players: our environment and our batches, beside multi_agent_ale_py, in one run.
 
 All play the same games with random actions, on one core, from Python: an environment frame by frame without pictures, as does
-multi_agent_ale_py, which always draws; a batch of 32 environments in steps of four frames, which draws two of them and makes
-observations of 84 x 84 pixels. Turns alternate. Seconds are those of the processor, so other programs do not count; the fastest
+multi_agent_ale_py, which always draws; batches of 32 environments in steps of four frames, one that observes RAM and draws nothing, and one that
+draws two of the four frames and makes observations of 84 x 84 pixels. Turns alternate. Seconds are those of the processor, so other programs do not count; the fastest
 turn counts.
 Needs multi_agent_ale_py (pip install multi_agent_ale_py) and ROM images.
 """
@@ -17,6 +17,7 @@ import numpy as np
 import diffvcs
 from diffvcs.pettingzoo import environments
 
+KINDS = {"environment": "environment", "ram": "batch of RAM", "batch": "batch of pictures"}
 GAMES = "boxing_v2 pong_v3 space_invaders_v2 joust_v3 tennis_v3".split()
 
 
@@ -38,7 +39,9 @@ def measure(name, rounds, count):
     ale.setMode(machine.options["mode"])
     ale.reset_game()
     batch = make.vector_env(32, num_threads=1)
-    batch.reset(range(32), range(32))
+    bare = make.vector_env(32, num_threads=1, observations=False, ram=True)
+    for each in (batch, bare):
+        each.reset(range(32), range(32))
     random = np.random.default_rng(0)
     few = random.integers(0, len(raw.action_mapping), (count, players))
     many = random.integers(0, len(raw.action_mapping), (count, 32, players))
@@ -53,10 +56,11 @@ def measure(name, rounds, count):
         if ale.game_over():
             ale.reset_game()
 
-    rates = {"multi_agent_ale_py": [], "environment": [], "batch": []}
+    rates = {"multi_agent_ale_py": [], "environment": [], "ram": [], "batch": []}
     for _ in range(rounds):
         rates["multi_agent_ale_py"].append(rate(theirs, 1, count))
         rates["environment"].append(rate(ours, 1, count))
+        rates["ram"].append(rate(lambda i: bare.step(many[i]), 4 * 32, count // 20))
         rates["batch"].append(rate(lambda i: batch.step(many[i]), 4 * 32, count // 20))
     return {kind: max(values) for kind, values in rates.items()}
 
@@ -72,10 +76,10 @@ def main():
     for name in options.games.split(","):
         found = measure(name, options.rounds, options.steps)
         base = found["multi_agent_ale_py"]
-        ratios.append((found["environment"] / base, found["batch"] / base))
-        print(f"{name:20} {base:9,.0f} frames/s; environment {found['environment']:9,.0f} ({ratios[-1][0]:.1f} times); "
-              f"batch of 32 {found['batch']:9,.0f} ({ratios[-1][1]:.1f} times)", flush=True)  # fmt: skip
-    print(f"result: environment_ratio={min(a for a, _ in ratios):.1f} batch_ratio={min(b for _, b in ratios):.1f}")
+        ratios.append({kind: found[kind] / base for kind in KINDS})
+        print(f"{name:20} {base:9,.0f} frames/s; " + "; ".join(
+            f"{KINDS[kind]} {found[kind]:9,.0f} ({ratios[-1][kind]:.1f} times)" for kind in KINDS), flush=True)  # fmt: skip
+    print("result: " + " ".join(f"{kind}_ratio={min(row[kind] for row in ratios):.1f}" for kind in KINDS))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,11 @@ with_ale() {                                      # name, command...
   if [ "$ale" = 1 ]; then step "$@"; else skip_step "$1" roms "ale-py is not installed"; fi
 }
 
+with_ray() { # name, command...
+  wanted "$1" || return 0
+  if .venv/bin/python -c "import ray" 2> /dev/null; then step "$@"; else skip_step "$1" ray "Ray is not installed (pip install ray)"; fi
+}
+
 sanitized() { # folder, CMake's options...: a build with every test
   cmake -S . -B "$1" -DCMAKE_BUILD_TYPE=None "${@:2}" > /dev/null && cmake --build "$1" -j "$(nproc)" -- --no-print-directory -s
 }
@@ -70,6 +75,8 @@ nightly "python: 400 odd calls of every function that takes arrays, under the sa
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
 with_ale "python: multi_agent_ale_py live, every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
 with_ale "python: self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
+with_ray "sweeps: workers and drivers killed, a full disk" .venv/bin/python tests/sweep_faults.py
+with_ray "RLlib learns Pong on two cores" .venv/bin/python examples/frameworks/rllib_pong.py 600000 -15
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh

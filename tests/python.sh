@@ -26,6 +26,7 @@ if [ "$full" = --full ]; then
   need captum captum
   need stable_baselines3 stable-baselines3
   need torchrl torchrl
+  need ray 'ray[rllib]'
 fi
 if [ ${#missing[@]} -gt 0 ] && ! $pip install --no-compile "${missing[@]}" > build-python-setup.log 2>&1; then
   for package in "${missing[@]}"; do

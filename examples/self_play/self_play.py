@@ -112,8 +112,7 @@ def main():
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
     batch = pong_v3.vector_env(
-        ENVS, frame_skip=STEP_FRAMES, noop_max=30, use_fire_reset=False, reward_clipping=False, ram=True, observations=False,
-        img_height=1, img_width=1, stack_num=1,
+        ENVS, frame_skip=STEP_FRAMES, noop_max=30, use_fire_reset=False, reward_clipping=False, ram=True, observations=False
     )  # fmt: skip
     weights, league = np.zeros(FEATURES), [(np.zeros(FEATURES), 0.0)]
     start, spread, rate = time.perf_counter(), 0.5, 0.4

@@ -531,7 +531,8 @@ typedef struct {
   int32_t batch_size;              /* 0: number of results of a receive; 0 means all environments */
   int32_t threads;                 /* 0: number of threads; 0 means one per core, at most batch_size */
   int32_t device;                  /* VCS_CPU */
-  int32_t width, height, stack;    /* 84, 84, 4: pixels of an observation's pictures, and their number */
+  int32_t width, height, stack;    /* 84, 84, 4: pixels of an observation's pictures, and their number; all three 0: no
+                                      observations, and nothing is drawn */
   int32_t frame_skip;              /* 4: frames per step */
   int32_t noop_max;                /* 30: episodes begin with 0 to noop_max - 1 NOOP frames */
   int32_t max_episode_frames;      /* 108000: truncates an episode, counted from its first step; 0 means no limit */

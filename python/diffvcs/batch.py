@@ -135,7 +135,7 @@ class ALEVectorInterface:
         lib.vcs_batch_defaults(options)
         on_device = self.device != devices.CPU
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
-        if on_device and not observations:  # none are drawn
+        if not observations:  # none are drawn
             img_width = img_height = stack_num = 0
         for name, value in (
             ("device", self.device), ("stack_in_place", on_device and observations),

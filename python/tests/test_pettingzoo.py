@@ -1,5 +1,6 @@
 """Games for several players: PettingZoo's own tests of every environment, rewards and lives by exact effects, batches."""
 
+import os
 import subprocess
 import sys
 import warnings
@@ -187,21 +188,28 @@ def test_batches_are_environments(name, settings):
         batch.step(np.zeros(count, int))
 
 
-def test_a_device_gives_the_same():
-    """A GPU's code, on the CPU: rewards, lives and RAM of two and of four players."""
-    for players in (2, 4):
-        settings = dict(num_players=players, noop_max=0, use_fire_reset=False, reward_clipping=False, ram=True)
-        there = pong_v3.vector_env(4, device="cpu-as-gpu", observations=False, **settings)
-        here = pong_v3.vector_env(4, autoreset_mode="SameStep", **settings)
-        for batch in (there, here):
-            batch.reset(range(4), range(4))
-        random = np.random.default_rng(2)
-        for _ in range(150):
-            actions = random.integers(0, 6, (4, players))
-            a, b = there.step(actions), here.step(actions)
-            there.wait()
-            for x, y in ((a[1], b[1]), (a[2], b[2]), (a[4]["lives"], b[4]["lives"]), (a[4]["ram"], b[4]["ram"])):
-                assert (np.asarray(x) == np.asarray(y)).all()
+DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if os.environ.get("DIFFVCS_DEVICE") else "cpu-as-gpu"
+DEVICE_STEPS = 150 if "DIFFVCS_DEVICE" in os.environ else 40
+TWO_SIZES = {"pong_v3", "basketball_pong_v3", "volleyball_pong_v3", "foozpong_v3"}
+
+
+@pytest.mark.parametrize(
+    "name, settings", [(name, {}) for name in NAMES] + [(name, {"num_players": 4}) for name in sorted(TWO_SIZES)]
+)
+def test_a_device_gives_the_same(name, settings):
+    """A GPU (DIFFVCS_DEVICE=0), or its code on the CPU: rewards, endings, lives and RAM of all players."""
+    common = dict(noop_max=0, use_fire_reset=False, reward_clipping=False, ram=True, observations=False, **settings)
+    there = environments[name].vector_env(4, device=DEVICE, **common)
+    here = environments[name].vector_env(4, autoreset_mode="SameStep", **common)
+    for batch in (there, here):
+        batch.reset(range(4), range(4))
+    random = np.random.default_rng(2)
+    for _ in range(DEVICE_STEPS):
+        actions = random.integers(0, len(here.get_action_set()), (4, here.players))
+        a, b = there.step(actions), here.step(actions)
+        there.wait()
+        for x, y in ((a[1], b[1]), (a[2], b[2]), (a[4]["lives"], b[4]["lives"]), (a[4]["ram"], b[4]["ram"])):
+            assert (np.asarray(x) == np.asarray(y)).all()
 
 
 def test_rewards_lives_and_endings_are_multi_agent_ale_pys():

@@ -292,3 +292,30 @@ def test_envpool_in_a_compiled_loop():
     for i, action in enumerate(actions):
         want = first.step(action)
         assert np.array_equal(results[0][i], want[0]) and np.array_equal(results[4]["ram"][i], want[4]["ram"])
+
+
+@pytest.mark.parametrize("autoreset", ["NextStep", "SameStep", "Disabled"])
+def test_a_batch_without_pictures_plays_the_same(random, autoreset):
+    """Nothing is drawn, and RAM, rewards, endings, lives, objects and copied states are those of a batch with pictures."""
+    settings = dict(obs_type="ram", objects=True, autoreset_mode=autoreset, max_num_frames_per_episode=200)
+    bare, seen = (
+        DiffVCSVectorEnv("demo", 3, **settings),
+        DiffVCSVectorEnv("demo", 3, **{**settings, "obs_type": "image", "ram": True}),
+    )
+    assert np.array_equal(bare.reset(seed=1)[0], seen.reset(seed=1)[1]["ram"])
+    kept = bare.clone_state()
+    history = []
+    for _ in range(40):
+        actions = random.integers(0, bare.single_action_space.n, 3)
+        found, expected = bare.step(actions), seen.step(actions)
+        assert np.array_equal(found[0], expected[4]["ram"])
+        for x, y in zip(found[1:4], expected[1:4]):
+            assert np.array_equal(x, y)
+        assert np.array_equal(found[4]["lives"], expected[4]["lives"])
+        for x, y in zip(found[4]["objects"], expected[4]["objects"]):
+            assert np.array_equal(x, y)
+        history.append((actions, found[0]))
+    bare.restore_state(kept)
+    assert all(np.array_equal(bare.step(actions)[0], ram) for actions, ram in history)
+    with pytest.raises(Exception, match="states of|another"):
+        seen.restore_state(kept)

@@ -8,25 +8,27 @@
  *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
  *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
  *             done for it. A byte or register that the base overwrites differs no more.
- *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
- *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
- *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
- *             what differs is what the flip sleeps with.
- *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
- *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam. It is run again by itself, as the reference is (rerun.c).
+ *   following the base is about to read what differs, and the flip does what the base does, at the same time, with
+ * other values. Only the rows that read what differs are evaluated (concurrent_follow.c), at once, up to a row at which
+ * it can sleep again. Most flips that wake up do that. awake     it leaves the base's path or time. The flip's machine
+ * is the base's with the differences put in, and it is run for real (concurrent_run.c), at once, until it stands where
+ * a later row of the base stands. waiting   it has met that row, and the walk has not come there yet. When it has, the
+ * two machines are compared, and what differs is what the flip sleeps with. ended     its frame was over before it met
+ * the base. It begins the next frame with a machine of its own. gone      it is something that the walk does not do: a
+ * frame that does not end, one that begins elsewhere in a line, a jam. It is run again by itself, as the reference is
+ * (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
- *   flip   asleep     | awake      | waiting    :                                                    $80 differs
- *   of $80 ($80)      +----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
+ *   flip   asleep     | follows    |            :                                                    $80 differs
+ *   of $80 ($80)      +------------+----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
  *
- * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
- * concerns no flip costs a few loads.
+ * The flips that differ in a place are a set of bits, one a flip, and the walk looks up the sets of the places that a
+ * row reads. So a row that concerns no flip costs a few loads.
  *
  * The TIA is not the CPU's business until a collision is read, so it is made only then, at horizons and at the ends of
  * frames, and only where it differs (concurrent_beam.c).
  *
- * A flipped bit of ROM is a difference that stays: whoever reads the byte, as code or as data, wakes the flip, which
+ * A flipped bit of ROM is a difference that stays: a row that reads the byte, as code or as data, wakes the flip, which
  * runs on an image of its own.
  */
 #include "concurrent.h"
@@ -510,7 +512,8 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
   }
 }
 
-/* A place is overwritten: whoever sleeps has the base's byte there. For the others it will be found out. */
+/* A place is overwritten: a sleeping flip has the base's byte there. Flips that run or follow find theirs when they
+ * settle. */
 static void replace(vcs_concurrent_t *walk, unsigned where) {
   for (unsigned words = walk->words[where]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
@@ -818,7 +821,7 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
 }
 
-/* The frame is over for all who are asleep. */
+/* The frame is over for a flip that is asleep, or has ended it. */
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
   if (flip->status == GONE) {

@@ -103,7 +103,7 @@ typedef struct {
 
 /* ---- The base's frame ----------------------------------------------------------------------------------------- */
 
-/* What rows read and overwrite. Bytes of RAM are places by themselves; the others are groups, of which only the timer
+/* What rows read and overwrite. Each byte of RAM is a place; everything else is in groups, and of these only the timer
  * can be overwritten without being read. */
 enum {
   VCS_WHERE_RAM = 0,
@@ -199,11 +199,10 @@ typedef struct {
   vcs_wiring_t *wirings;
   uint32_t wiring_count, touch_count, rom_touch_count;
   uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
-  uint16_t reads_of,
-      live;     /* collisions that it reads, and that it or the next frame reads: nothing is known of others */
-  bool clears;  /* it has a CXCLR */
-  bool lost;    /* while recording: something the walk does not do */
-  vcs_t *begun; /* the machine when the first instruction is about to run */
+  uint16_t reads_of, live; /* collisions that it reads, and that it or the next frame reads; only these are followed */
+  bool clears;             /* it has a CXCLR */
+  bool lost;               /* while recording: something the walk does not do */
+  vcs_t *begun;            /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;

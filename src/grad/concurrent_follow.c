@@ -39,7 +39,7 @@ static bool pointers(const here_t *here, const vcs_follow_t *flip, uint16_t *bas
   const uint32_t first = here->stand->touch;
   if (here->stand[1].touch - first < 2) return false;
   const unsigned low = frame->touches[first], high = frame->touches[first + 1];
-  if (low >= VCS_WHERE_TIMER || high >= VCS_WHERE_TIMER) return false;
+  if (low >= VCS_WHERE_TIMER || high != low + 1 || high == VCS_WHERE_TIMER) return false;
   const uint8_t own_low = has(flip->ram, low) ? here->m->ram[low] : frame->touch_values[first];
   const uint8_t own_high = has(flip->ram, high) ? here->m->ram[high] : frame->touch_values[first + 1];
   *base = (uint16_t)(frame->touch_values[first] | frame->touch_values[first + 1] << 8);

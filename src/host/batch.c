@@ -68,7 +68,7 @@ static uint8_t *next_picture(const vcs_batch_t *batch, vcs_batch_place_t *place)
 static void show_again(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const size_t size = batch->picture_size;
   const int32_t stack = batch->options.stack;
-  if (stack == 1) return;
+  if (stack <= 1) return;
   uint8_t *to = next_picture(batch, place);
   if (batch->options.stack_in_place) {
     memcpy(to, to - size, size);
@@ -90,15 +90,23 @@ static void keep_picture(const vcs_batch_t *batch, vcs_batch_place_t *place, con
   place->shown_kept = true;
 }
 
+static bool has_pictures(const vcs_batch_t *batch) { return batch->picture_size > 0; }
+
+/* Whether frames are drawn: for observations, or to list their objects. */
+static bool draws(const vcs_batch_t *batch, const vcs_batch_place_t *place) {
+  return has_pictures(batch) || place->env.objects;
+}
+
 /* Shows the last frame, or the last two; `second` may be NULL. */
 static void show_frames(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *first,
                         const uint8_t *second) {
   vcs_worker_t *worker = place->worker;
   const uint8_t **rows = worker->rows[0];
-  vcs_tint_pool(&place->cart->tint, first, second, place->cart->cart->frame_height, worker->picture[0], rows);
-  show(batch, place, rows);
   place->shown = second ? 2 : 1;
   place->shown_kept = false;
+  if (!has_pictures(batch)) return;
+  vcs_tint_pool(&place->cart->tint, first, second, place->cart->cart->frame_height, worker->picture[0], rows);
+  show(batch, place, rows);
   if (place->env.draw_history.covered < place->shown) {
     keep_picture(batch, place, rows);
   } else {
@@ -167,12 +175,12 @@ static int32_t reward_of(const vcs_batch_options_t *o, int64_t reward) {
 
 static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const vcs_batch_options_t *o = &batch->options;
-  const bool pools = o->max_pool && o->frame_skip > 1;
+  const bool drawn = draws(batch, place), pools = has_pictures(batch) && o->max_pool && o->frame_skip > 1;
   const uint8_t *second = NULL;
   int64_t rewards[VCS_PLAYERS_MAX] = {0};
   int left = o->frame_skip;
   for (; left > 0; left--) {
-    place->env.look = left <= (pools ? 2 : 1) ? VCS_LOOK_NOW : VCS_LOOK_LATER;
+    place->env.look = left <= (pools ? 2 : 1) && drawn ? VCS_LOOK_NOW : VCS_LOOK_LATER;
     act(batch, place, rewards);
     place->over = vcs_env_over(&place->env);
     place->elapsed++;
@@ -232,7 +240,7 @@ static void start_episode(const vcs_batch_t *batch, vcs_batch_place_t *place, bo
   vcs_env_open(&place->env);
   memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
   place->stack_next = 0;
-  vcs_draw_history_show(&place->env.draw_history, place->cart->cart);
+  if (draws(batch, place)) vcs_draw_history_show(&place->env.draw_history, place->cart->cart);
   show_frames(batch, place, place->env.draw_history.picture, NULL);
   place->elapsed = 0;
   memset(place->reward, 0, sizeof place->reward);
@@ -708,7 +716,7 @@ void vcs_batch_defaults(vcs_batch_options_t *options) {
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_batch_options_t", error);
   if (known) return known;
-  const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device batch may have no pictures */
+  const int32_t least = o->width || o->height || o->stack; /* or a batch without pictures, where all three are 0 */
   const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
       {"batch_size", o->batch_size, 0, o->envs},
@@ -770,7 +778,8 @@ static vcs_status_t check_memory(const vcs_cart_t *const *carts, int32_t cart_co
 static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
   size_t height = 0, scratch = 0;
   for (int32_t i = 0; i < batch->cart_count; i++) {
-    const size_t rows = (size_t)batch->carts[i].cart->frame_height, needs = vcs_resize_scratch(batch->carts[i].resize);
+    const size_t rows = (size_t)batch->carts[i].cart->frame_height;
+    const size_t needs = has_pictures(batch) ? vcs_resize_scratch(batch->carts[i].resize) : 0;
     if (rows > height) height = rows;
     if (needs > scratch) scratch = needs;
   }
@@ -873,6 +882,7 @@ static vcs_status_t make_carts(vcs_batch_t *batch, const vcs_cart_t *const *cart
       return VCS_BAD_ARGUMENT;
     }
     cart->cart = carts[i];
+    if (!has_pictures(batch)) continue;
     vcs_tint_make(&cart->tint, (vcs_format_t)carts[i]->format, o->rgb);
     cart->resize = vcs_resize_create(carts[i]->frame_height, VCS_WIDTH, o->height, o->width, batch->channels);
     if (!cart->resize) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -911,8 +921,9 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
   if (!status) {
     batch->machines = calloc(1, machines + kind_machines);
     batch->own = calloc(1, own + kind_own);
-    if (!o->stack_in_place) batch->stacks = calloc(count, vcs_batch_observation_size(batch));
-    if (o->autoreset == VCS_AUTORESET_SAME_STEP) batch->finals = calloc(count, vcs_batch_observation_size(batch));
+    const size_t seen = has_pictures(batch) ? vcs_batch_observation_size(batch) : 1; /* calloc may return NULL for 0 */
+    if (!o->stack_in_place) batch->stacks = calloc(count, seen);
+    if (o->autoreset == VCS_AUTORESET_SAME_STEP) batch->finals = calloc(count, seen);
     if (!batch->machines || !batch->own || (!o->stack_in_place && !batch->stacks) ||
         (o->autoreset == VCS_AUTORESET_SAME_STEP && !batch->finals)) {
       status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");

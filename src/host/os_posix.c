@@ -174,11 +174,11 @@ void vcs_os_library_error(char *text, size_t size) {
   snprintf(text, size, "%s", why ? why : "");
 }
 
-/* A program may have been called by any name, `./x` for one: its own folder is what the system says it is. */
+/* A program may have been called by any name, `./x` for one: its own folder is what the system says it is. In a program
+ * that is linked statically dladdr finds nothing. */
 bool vcs_os_library_path(const void *address, char *path, size_t size) {
   Dl_info here;
-  if (!dladdr(address, &here) || !here.dli_fname) return false;
-  if (here.dli_fname[0] != '/') return vcs_os_executable(path, size);
+  if (!dladdr(address, &here) || !here.dli_fname || here.dli_fname[0] != '/') return vcs_os_executable(path, size);
   return snprintf(path, size, "%s", here.dli_fname) < (int)size;
 }
 
