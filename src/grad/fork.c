@@ -493,11 +493,24 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
+/* A probe looks at registers and memory only: no chain of branches goes through time and collisions, which cost most.
+ */
+static void drop_chips(const vcs_sweep_t *s) {
+  static const size_t offsets[] = {VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle), VCS_OFFSET(collisions),
+                                   VCS_OFFSET(collisions) + 1};
+  for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+    if (!s->live[offsets[i]]) continue;
+    memset(vcs_slots(s, offsets[i]), 0, VCS_SLOTS * sizeof(float));
+    s->live[offsets[i]] = 0;
+  }
+}
+
 /* Forwards this is called before the row, backwards after it: both times the walk stands before the row. */
 void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   if (s->reverse) {
     link_branch(f, s, row);
     meetings_backwards(f, s, row);
+    if (f->probing) drop_chips(s);
   } else {
     meetings_forwards(f, s, row);
     link_branch(f, s, row);
