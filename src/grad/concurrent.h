@@ -305,7 +305,7 @@ typedef struct {
   uint64_t differs;
   uint32_t at;
   int32_t patch;    /* the next that is not applied yet; -1: none */
-  uint16_t unknown; /* collisions of which nothing is known: they did not matter when they happened */
+  uint16_t unknown; /* collisions that are not known: they did not matter when they happened */
   vcs_beam_t tia;
 } vcs_flip_beam_t;
 

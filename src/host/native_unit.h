@@ -241,7 +241,7 @@ static unsigned needed_within(const unit_t *u, uint32_t at, unsigned open, int *
   return looked;
 }
 
-/* N and Z, C, and V one after the other: so the answer does not depend on which are asked for together. */
+/* N and Z, C, and V one after the other: so the answer for one does not depend on the other ones. */
 static unsigned needed(const unit_t *u, uint32_t at, unsigned flags) {
   static const unsigned groups[] = {VCS_OF_NZ, VCS_OF_C, VCS_OF_V};
   unsigned looked = 0;
