@@ -417,7 +417,7 @@ def _choices(
     agent: agents.Agent, first: Run, played: Run, sets: list[np.ndarray], pictures: np.ndarray, engine: str = "walk"
 ) -> np.ndarray:
     """How much the output "the agent takes the action that it takes in the first run" changes, for sets of places of another
-    run; `pictures` are the numbers of those that the agent sees. The two runs differ in bits where a derivative is elsewhere."""
+    run; `pictures` are its pictures that the agent sees. The two runs differ in bits where a derivative is elsewhere."""
     cart, found = played.cart, _jacobian(played, sets, agent_looks(played), engine)
     seen = [agents.see(cart, *changed) for changed in _flipped_pictures(found, pictures)]
     usual = agent.choice(agents.see(cart, *first.frames[agent_looks(first)]))
