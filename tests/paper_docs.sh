@@ -56,7 +56,7 @@ only() { # only BEGINNING NUMBER
 
 margin=$(grep -o "one half on, T = [0-9.]*" "$page/sections/theorem2.html" | grep -o "[0-9.]*$")
 pull=$(grep -o "one half at T = [0-9.]*" "$page/sections/delayed.html" | grep -o "[0-9.]*$")
-others=$(only 1443[0-9] "$pull" && only 079 "$margin" && only 080[1-9] "$margin")
+others=$(only 1443[0-9] "$pull" && only 079[0-9] "$margin" && only 080[1-9] "$margin")
 [ -z "$others" ] || disagree "$others"
 in_docs "$pull" paper.md
 in_docs "$margin" theorem.md
