@@ -467,7 +467,7 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
     }
     x += VCS_LOWEST_64(bits);
     while (piece + 1 < row->pieces && row->from[piece + 1].x <= x) piece++;
-    int to = vcs_run_end(row->lit, x, piece + 1 < row->pieces ? row->from[piece + 1].x : VCS_WIDTH);
+    int to = vcs_run_end(row->lit, x, piece + 1 < row->pieces ? row->from[piece + 1].x : (int)VCS_WIDTH);
     uint8_t colour = row->from[piece].colour;
     vcs_block_t *b = &block[made++];
     while (old < r->block_count && before[old].x < x) vcs_block_end(r, &before[old++], r->field_y);

@@ -150,7 +150,7 @@ static bool evaluate(const here_t *here, const vcs_facts_t *facts, vcs_follow_t 
   } else if (opcode == VCS_PLA) {
     vcs_op_LDA(cpu, value);
   } else {
-    switch (opcode) { VCS_OPCODES(EVALUATE) }
+    switch (opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
   }
   if (stores && (addr != here->deed->addr || !store(here, flip, addr, value))) return false;
   const uint64_t key = vcs_stand_key(0, 0, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));

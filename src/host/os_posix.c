@@ -30,9 +30,8 @@
 
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
+extern char **environ; /* unistd.h declares it elsewhere */
 #endif
-
-extern char **environ;
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
