@@ -441,6 +441,20 @@ static void test_backwards_along_a_direction_is_forwards_transposed(void **state
   assert_int_equal(disagreeing, 0);
 }
 
+/* Frame 300 of a game, and options with forks; NULL without its image. */
+static vcs_cart_t *open_forks(const char *game, uint32_t seed, fixture_t *fixture, vcs_grad_options_t *options) {
+  vcs_cart_t *cart = load_game(game);
+  if (!cart) {
+    NEED_PART("roms", game);
+    return NULL;
+  }
+  random_state = seed;
+  set_fixture(fixture, cart, 300);
+  vcs_grad_defaults(options);
+  options->fork_window = 256;
+  return cart;
+}
+
 /* Loops of branches whose columns move what the next one looks at: unless they are refused they multiply by eight a
  * round, and one frame of these games is more than a float holds. */
 static void test_forks_that_explode_are_refused(void **state) {
@@ -448,16 +462,9 @@ static void test_forks_that_explode_are_refused(void **state) {
   static fixture_t fixture;
   (void)state;
   for (size_t game = 0; game < sizeof games / sizeof *games; game++) {
-    vcs_cart_t *cart = load_game(games[game]);
-    if (!cart) {
-      NEED_PART("roms", games[game]);
-      continue;
-    }
-    random_state = 31;
-    set_fixture(&fixture, cart, 300);
     vcs_grad_options_t options;
-    vcs_grad_defaults(&options);
-    options.fork_window = 256;
+    vcs_cart_t *cart = open_forks(games[game], 31, &fixture, &options);
+    if (!cart) continue;
     options.side = VCS_SIDE_MEAN;
     double size, by = disagreement(&fixture, &options, &size);
     if (!(by < 1e-5) || size > 1e14) fail_msg("%s: %.1e of %.1e", games[game], by, size);
@@ -477,16 +484,9 @@ static void test_forks_stay_finite(void **state) {
   static fixture_t fixture;
   (void)state;
   for (size_t game = 0; game < sizeof games / sizeof *games; game++) {
-    vcs_cart_t *cart = load_game(games[game]);
-    if (!cart) {
-      NEED_PART("roms", games[game]);
-      continue;
-    }
-    random_state = 29;
-    set_fixture(&fixture, cart, 300);
     vcs_grad_options_t options;
-    vcs_grad_defaults(&options);
-    options.fork_window = 256;
+    vcs_cart_t *cart = open_forks(games[game], 29, &fixture, &options);
+    if (!cart) continue;
     in_t in = {floats(fixture.size), floats(fixture.rom), floats((size_t)VCS_INPUTS * FRAMES)};
     out_t out = {noisy_floats(fixture.size), {NULL, noisy_floats(fixture.pixels)}};
     product(true, &fixture, &options, &in, &out);
