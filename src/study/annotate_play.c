@@ -197,21 +197,21 @@ vcs_status_t vcs_plays_choose(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t s
   return list_chosen(p, error);
 }
 
-static uint8_t value_of(const vcs_moment_t *moment, int byte) {
+uint8_t vcs_moment_value(const vcs_moment_t *moment, int byte) {
   return ((const vcs_t *)(const void *)moment->machine)->ram[byte];
 }
 
 /* The moment with number `rank` among those that are not chosen and have a value. */
 static const vcs_moment_t *find_moment(const vcs_plays_t *p, int byte, int value, int rank) {
   for (int32_t i = 0; i < p->all; i++) {
-    if (!p->pool[i].chosen && value_of(&p->pool[i], byte) == value && rank-- == 0) return &p->pool[i];
+    if (!p->pool[i].chosen && vcs_moment_value(&p->pool[i], byte) == value && rank-- == 0) return &p->pool[i];
   }
   return NULL;
 }
 
 int vcs_plays_vary(const vcs_plays_t *p, int byte, int count, const vcs_moment_t **moments) {
   int having[256] = {0}, usual = 0, found = 0;
-  for (int32_t i = 0; i < p->all; i++) having[value_of(&p->pool[i], byte)] += !p->pool[i].chosen;
+  for (int32_t i = 0; i < p->all; i++) having[vcs_moment_value(&p->pool[i], byte)] += !p->pool[i].chosen;
   for (int v = 1; v < 256; v++) {
     if (having[v] > having[usual]) usual = v;
   }

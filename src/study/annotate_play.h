@@ -14,6 +14,9 @@ typedef struct {
   bool chosen;
 } vcs_moment_t;
 
+/* The value that a byte has in a moment. */
+uint8_t vcs_moment_value(const vcs_moment_t *moment, int byte);
+
 /* Some plays, all of the same length; begin with zeros. */
 typedef struct {
   const vcs_game_code_t *code; /* rules of score and lives, or NULL */
