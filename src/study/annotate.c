@@ -244,7 +244,9 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   vcs_bench_t *b = malloc(sizeof *b);
   vcs_status_t status =
       a && b ? vcs_plays_choose(&w.plays, cart, o.seed, o.seeds, o.seeds * o.depths, error) : vcs_no_memory(error);
+  if (status == VCS_OK) status = vcs_plays_disturb(&w.plays, cart, o.seed, error);
   if (status == VCS_OK) status = vcs_plays_choose(&fresh, cart, o.seed + 500, 3, FRESH, error);
+  if (status == VCS_OK) status = vcs_plays_disturb(&fresh, cart, o.seed + 500, error);
   if (status == VCS_OK) {
     w.count = w.plays.count;
     w.states = calloc((size_t)w.count, sizeof *w.states);
@@ -287,6 +289,7 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   *count = 0;
   vcs_claim_t *claims = malloc(VCS_CLAIMS * sizeof *claims);
   vcs_status_t status = claims ? vcs_plays_stop(&plays, cart, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
+  if (status == VCS_OK) status = vcs_plays_disturb(&plays, cart, o.seed, error);
   int32_t n = 0;
   for (int i = 0; i < VCS_RAM_SIZE * VCS_BYTE_ROLES && status == VCS_OK; i++) {
     const int byte = i / VCS_BYTE_ROLES, r = i % VCS_BYTE_ROLES;

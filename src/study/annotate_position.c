@@ -217,11 +217,11 @@ void vcs_sweep_position(const vcs_survey_t *w, int byte, int vertical, vcs_bench
 }
 
 /* Whether more states may show that a byte is a position: those so far do not decide, because its object is seldom
- * there.
+ * there, or the byte has had only one value in all plays.
  */
 static bool is_undecided(const vcs_survey_t *w, int byte) {
   int active = 0, votes = 0;
-  if (vcs_plays_habit(&w->plays, byte).changes == 0) return false;
+  if (vcs_plays_habit(&w->plays, byte).changes == 0) return true;
   for (int vertical = 0; vertical < 2; vertical++) {
     vcs_role_t role = vcs_new_role(vertical ? VCS_ROLE_Y : VCS_ROLE_X);
     vcs_judge_position(w, byte, vertical, &role);

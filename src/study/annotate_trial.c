@@ -192,7 +192,7 @@ vcs_status_t vcs_try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, vc
 
 /* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. The more of them
  * there are, the more of them must be right. A slope is evidence by itself, so a claim without one must be surer, and a
- * claim that no fresh moment can test must have been sure. */
+ * claim that hardly any fresh moment can test must have been sure. */
 bool vcs_is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   const float counted = (float)role->states / role->confidence + (float)audit->effective;
   const float all = (float)(role->states + audit->right) / counted;
@@ -200,6 +200,7 @@ bool vcs_is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   if (role->encoding != VCS_ENCODING_LINEAR)
     return audit->right >= 2 && right >= (fresh < 12 ? 80 : 85) * fresh && all >= 0.85f && has_range(role);
   if (!fresh) return role->states >= 3 && role->confidence >= 0.65f;
+  if (fresh < 4) return role->states + audit->right >= 4 && all >= 0.7f;
   if (fresh >= 12)
     return right >= 90 * fresh || (right >= 80 * fresh && all >= 0.75f) || (right >= 75 * fresh && all >= 0.8f);
   return right >= 70 * fresh && all >= 0.75f;
