@@ -607,6 +607,14 @@ VCS_API vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, 
 VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                     vcs_error_t *error);
 
+/* The two halves of vcs_batch_step, if batch_size is envs. vcs_batch_begin_step returns while the pool's threads work;
+ * they write the results themselves, so the arrays must stay until vcs_batch_end_step, where the calling thread works
+ * too and waits. In between no other call with this batch is allowed except vcs_batch_free. On a device the first half
+ * queues the step and the second does nothing. */
+VCS_API vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                          const vcs_batch_results_t *results, vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error);
+
 /* Start a step, or a new episode, of `count` environments (ids NULL: of all) and return at once. The result of an
  * environment must be received before the next send to it. A reset of all environments drops steps that are under way;
  * the first reset must include all. */
