@@ -139,13 +139,31 @@ def test_warlords_fall_one_by_one():
     assert env.agents == ["first_0", "second_0", "third_0", "fourth_0"]
 
 
-def test_a_fixed_rule():
-    """multi_agent_ale_py takes the first player's score in Flag Capture from a pointer to a digit's picture."""
-    for profile, reward in (("ale", 9), ("fixed", 3)):
-        machine = diffvcs.Machine("flag_capture", profile, players=2)
+SCORE_ROWS, SCORE_COLUMNS = slice(7, 17), (slice(20, 44), slice(100, 124))  # where Flag Capture shows both scores
+
+
+def test_flag_capture_is_rewarded_as_displayed():
+    """multi_agent_ale_py takes the first player's score in Flag Capture from a pointer to a digit's picture ("ale"). The
+    display shows $EA and $EB, whose changes profile "fixed" rewards."""
+    numbers = [0, 1, 2, 3, 9, 10, 47]
+    shown = ([], [])
+    for player, address in enumerate((0xEA, 0xEB)):
+        machine = diffvcs.Machine("flag_capture", "fixed", players=2)
         machine.reset()
         machine.act_players([0, 0])
-        assert poke(machine, (0xEA, 0x03))[0] == [reward, 0]
+        score = 0
+        for number in numbers:
+            rewards = poke(machine, (address, 16 * (number // 10) + number % 10))[0]
+            assert rewards[player] == number - score and rewards[1 - player] == 0
+            score = number
+            machine.act_players([0, 0])  # shows it
+            picture = machine.screen()[SCORE_ROWS, SCORE_COLUMNS[player]]
+            shown[player].append((picture != picture[0, 0]).tobytes())
+    assert shown[0] == shown[1] and len(set(shown[0])) == len(numbers)
+    machine = diffvcs.Machine("flag_capture", "ale", players=2)
+    machine.reset()
+    machine.act_players([0, 0])
+    assert poke(machine, (0xEA, 0x03))[0] == [9, 0]
 
 
 def test_modes():
