@@ -104,6 +104,8 @@ vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids[count], in
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids[count], const int32_t *seeds[count], int32_t count, vcs_error_t *error)
 void vcs_batch_set_stream(vcs_batch_t *batch, void *stream)
 vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error)
+vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.envs * batch.players], const float *strengths?@batch[batch.envs * batch.players], const vcs_batch_results_t *results, vcs_error_t *error)
+vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error)
 int32_t vcs_batch_next(const vcs_batch_t *batch)
 vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error)
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t *actions[ACTIONS])
