@@ -13,6 +13,9 @@
  */
 #include "host/palette.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 /* clang-format off */
 #define NTSC(C) \
   C(0x000000) C(0x4a4a4a) C(0x6f6f6f) C(0x8e8e8e) C(0xaaaaaa) C(0xc0c0c0) C(0xd6d6d6) C(0xececec) \
@@ -91,17 +94,42 @@ const uint8_t *vcs_palette_gray(vcs_format_t format) {
   }
 }
 
-void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *rgb) {
-  const uint32_t *colours = vcs_palette(format);
-  for (size_t i = 0; i < pixels; i++) {
-    uint32_t colour = colours[indices[i]];
+/* Whether the row that begins at a pixel is the same as the row above. Most rows of a picture are, and are copied. */
+static bool repeats(const uint8_t *indices, size_t at, size_t count) {
+  return at >= VCS_WIDTH && memcmp(indices + at, indices + at - VCS_WIDTH, count) == 0;
+}
+
+static size_t row_length(size_t at, size_t pixels) { return pixels - at < VCS_WIDTH ? pixels - at : VCS_WIDTH; }
+
+static void row_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t colour = colours[indices[i]];
     rgb[3 * i] = (uint8_t)(colour >> 16);
     rgb[3 * i + 1] = (uint8_t)(colour >> 8);
     rgb[3 * i + 2] = (uint8_t)colour;
   }
 }
 
+void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *rgb) {
+  const uint32_t *colours = vcs_palette(format);
+  for (size_t at = 0; at < pixels; at += VCS_WIDTH) {
+    const size_t count = row_length(at, pixels);
+    if (repeats(indices, at, count)) {
+      memcpy(rgb + 3 * at, rgb + 3 * (at - VCS_WIDTH), 3 * count);
+    } else {
+      row_rgb(colours, indices + at, count, rgb + 3 * at);
+    }
+  }
+}
+
 void vcs_frame_gray(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *gray) {
   const uint8_t *grays = vcs_palette_gray(format);
-  for (size_t i = 0; i < pixels; i++) gray[i] = grays[indices[i]];
+  for (size_t at = 0; at < pixels; at += VCS_WIDTH) {
+    const size_t count = row_length(at, pixels);
+    if (repeats(indices, at, count)) {
+      memcpy(gray + at, gray + at - VCS_WIDTH, count);
+    } else {
+      for (size_t i = at; i < at + count; i++) gray[i] = grays[indices[i]];
+    }
+  }
 }
