@@ -176,6 +176,23 @@ def test_modes():
         diffvcs.Machine("tennis", players=2).act_players([0])
 
 
+def test_actions_and_strengths_are_counted():
+    machine, other = machine_of("pong", 2), machine_of("pong", 2)
+    for wrong in ([0], [0] * 3, [0] * 5):
+        with pytest.raises(ValueError, match="there are 2 players"):
+            machine.act_players(wrong)
+        with pytest.raises(ValueError, match="there are 2 players"):
+            machine.act_players(wrong, [1.0] * len(wrong))
+    with pytest.raises(ValueError, match="there are 2 players"):
+        machine.act_players([0, 0], [1.0])
+    for _ in range(30):
+        assert machine.act_players(["LEFT", 3], [1.0, 1.0]) == other.act_players([4, "RIGHT"])
+    assert (machine.ram == other.ram).all()
+    machine.act_players([4, 3], [0.5, 1.0])
+    other.act_players([4, 3])
+    assert machine.save().tobytes() != other.save().tobytes()
+
+
 def test_states_keep_all_players():
     machine = machine_of("space_invaders", 2, 33, 400)
     state = machine.save()
