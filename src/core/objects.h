@@ -79,6 +79,8 @@ typedef struct {
   int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
   uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
   uint8_t stirred;                /* objects that have stances before the present one */
+  bool mixed;                     /* the last whole row was one in which objects cover each other, or move */
+  uint64_t comb;                  /* pixels that HMOVE blanked in it */
   vcs_streak_t streak[VCS_OBJECTS];
   uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
@@ -113,6 +115,8 @@ VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t ca
   r->count = r->live_count = r->groups = r->covered = 0;
   r->colour = -1;
   r->grouped = r->partly = r->stirred = 0;
+  r->mixed = false;
+  r->comb = 0;
   for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   r->row_y = -1;
   r->field_y = r->field_end = 0;
@@ -462,6 +466,14 @@ VCS_FN int vcs_last_pixel(const uint64_t mask[3], int x) {
   return 64 * w + VCS_HIGHEST_64(bits);
 }
 
+/* Whether a mask has any of `count` pixels from x on. */
+VCS_FN bool vcs_has_pixels(const uint64_t mask[3], int x, int count) {
+  for (; count > 64; x += 64, count -= 64) {
+    if (vcs_pixels_at(mask, x, 64)) return true;
+  }
+  return vcs_pixels_at(mask, x, count) != 0;
+}
+
 VCS_FN bool vcs_has_pixel(const uint64_t mask[3], int x) { return mask[x >> 6] >> (x & 63) & 1; }
 
 VCS_FN uint8_t vcs_field_colour(const vcs_field_row_t *row, int x) {
@@ -491,14 +503,14 @@ VCS_FN void vcs_block_replace(vcs_recorder_t *r, const uint64_t starts[3], uint6
  * a new one. Blocks that do not go on are listed. Only where runs begin or end elsewhere than above is there anything
  * to do. */
 VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_field_row_t *row, int y, int end) {
-  uint64_t starts[3], ends[3], breaks[3] = {0, 0, 0}, turned[3] = {0, 0, 0}, hidden = 0, before = 0;
+  uint64_t starts[3], ends[3], breaks[3] = {0, 0, 0}, turned[3] = {0, 0, 0}, hidden[3], before = 0;
   int colour = row->pieces == 1 ? row->from[0].colour : -1;
   for (int i = 1; i < row->pieces; i++) breaks[row->from[i].x >> 6] |= 1ULL << (row->from[i].x & 63);
   for (int w = 0; w < 3; w++) {
     uint64_t lit = row->lit[w], left = lit << 1 | before;
     starts[w] = lit & (~left | breaks[w]);
     ends[w] = left & (~lit | breaks[w]);
-    hidden |= lit ^ row->shown[w];
+    hidden[w] = lit ^ row->shown[w];
     before = lit >> 63;
   }
   if (colour < 0 || colour != r->colour) vcs_blocks_turn(r, row, turned);
@@ -529,10 +541,12 @@ VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_field_row_t *row, i
     r->ends[w] = ends[w];
   }
   r->colour = colour;
-  if (!hidden && !r->covered) return;
+  if (!(hidden[0] | hidden[1] | hidden[2]) && !r->covered) return;
   for (int w = 0; w < 3; w++) {
-    for (uint64_t left = starts[w]; left; left &= left - 1)
-      vcs_block_see(r, &r->block[64 * w + VCS_LOWEST_64(left)], y, end, row->shown);
+    for (uint64_t left = starts[w]; left; left &= left - 1) {
+      vcs_block_t *block = &r->block[64 * w + VCS_LOWEST_64(left)];
+      if (block->covered || vcs_has_pixels(hidden, block->x, block->w)) vcs_block_see(r, block, y, end, row->shown);
+    }
   }
 }
 
@@ -853,11 +867,11 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   }
 }
 
-/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. Most rows show all that
- * their objects light: then only the objects that have changed are compared with their streaks. */
+/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. In most rows no object
+ * covers another one or has moved: then only the objects that have changed are compared with their streaks. */
 VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
                                 const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
-  uint64_t all[3] = {0, 0, 0}, twice = 0;
+  uint64_t all[3] = {0, 0, 0}, twice = 0, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
   unsigned lit = 0;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
@@ -866,16 +880,23 @@ VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsign
     if (word[0] | word[1] | word[2]) lit |= 1u << i;
     for (int w = 0; w < 3; w++) all[w] |= word[w];
   }
-  if (blank < blank_end) twice |= all[0] & vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
-  if (twice || m->ctrlpf & 2 || r->partly || r->stirred) {
+  bool mixed = twice || m->ctrlpf & 2;
+  for (unsigned left = r->stirred; left; left &= left - 1) mixed |= !vcs_stands_still(m, r, VCS_LOWEST(left));
+  if (mixed) {
+    r->mixed = true;
     vcs_record_piece(m, r, y, 0, VCS_WIDTH, lit, line, blank, blank_end);
     return;
   }
+  if (changed & VCS_LOOK || r->mixed || r->comb != comb) changed = VCS_ALL_OBJECTS;
+  r->mixed = false;
+  r->comb = comb;
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
-  for (unsigned left = changed & VCS_LOOK ? lit : lit & (changed | ~(unsigned)r->on); left; left &= left - 1) {
+  for (unsigned left = lit & (changed | ~(unsigned)r->on); left; left &= left - 1) {
     int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i]->word;
     uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
-    vcs_streak_row(r, i, look, y, line[i]->word, NULL);
+    uint64_t shown[3] = {word[0] & ~comb, word[1], word[2]};
+    vcs_streak_row(r, i, look, y, word, word[0] & comb ? shown : NULL);
   }
 }
 
