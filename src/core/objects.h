@@ -1,9 +1,8 @@
 /* objects.h: which objects a frame shows (diffvcs/objects.h), from the lines as they are drawn.
  *
- * The TIA that sleeps calls vcs_record_piece after it has painted a row or a piece of one (rows.h), if there is a
- * recorder. The one that draws calls VCS_LINE_DRAWN after it has drawn a piece of a line (tia_beam.h); a file that
- * wants the objects of a frame defines it before it includes console.h (src/host/objects.c). There the mask of each
- * object is known, and with it where its copies begin: its stance, the position and NUSIZ.
+ * The TIA that sleeps adds what it has painted (rows.h) if there is a recorder. For the one that draws there is
+ * record_beam.h. There the mask of each object is known, and with it where its copies begin: its stance, the position
+ * and NUSIZ.
  *
  *   row y     ....####........####........####....     P0 with three copies: three windows of eight pixels
  *   row y+1   ....#..#........#..#........#..#....     each goes on with the object whose window was near it
@@ -630,8 +629,7 @@ VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from,
 /* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
  * playfield has its colours only; it has two with the score's colours. */
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
-  static const uint8_t colours[VCS_OBJECTS] = {VCS_COLUP0, VCS_COLUP1, VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUPF};
-  unsigned colour = m->colu[colours[kind]], size = 0, reflected = 0;
+  unsigned colour = m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0], size = 0, reflected = 0;
   if (kind == VCS_PF) {
     bool scored = (m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
     return scored ? 1u << 16 | (uint64_t)m->colu[VCS_COLUP0] << 24 | (uint64_t)m->colu[VCS_COLUP1] << 32
@@ -907,6 +905,41 @@ VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r, int y) {
   vcs_field_gap(r, 0);
   for (int i = 0; i < r->live_count; i++) vcs_live_end(r, &r->live[i]);
   r->live_count = 0;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
+
+enum { VCS_ORDER_ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
+
+/* What putting objects in order needs. */
+typedef struct {
+  int32_t first[VCS_ORDER_ROWS + 1], end[VCS_ORDER_ROWS];
+  int16_t place[VCS_OBJECTS_MAX], key[VCS_OBJECTS_MAX];
+  vcs_object_t aside[VCS_OBJECTS_MAX];
+} vcs_objects_order_t;
+
+/* Puts objects in order of y, then of x and kind: the objects of each row get their places, in order, and then they go
+ * there. */
+VCS_FN void vcs_objects_order(vcs_object_t *objects, int32_t count, vcs_objects_order_t *work) {
+  for (int y = 0; y <= VCS_ORDER_ROWS; y++) work->first[y] = 0;
+  for (int32_t i = 0; i < count; i++) {
+    work->aside[i] = objects[i];
+    work->first[objects[i].y + 1]++;
+    work->key[i] = (int16_t)(objects[i].x << 3 | objects[i].kind);
+  }
+  for (int y = 0; y < VCS_ORDER_ROWS; y++) {
+    work->end[y] = work->first[y];
+    work->first[y + 1] += work->first[y];
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int y = objects[i].y;
+    int32_t k = work->end[y]++;
+    for (; k > work->first[y] && work->key[i] < work->key[work->place[k - 1]]; k--) {
+      work->place[k] = work->place[k - 1];
+    }
+    work->place[k] = (int16_t)i;
+  }
+  for (int32_t i = 0; i < count; i++) objects[i] = work->aside[work->place[i]];
 }
 
 #endif

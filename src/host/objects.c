@@ -1,74 +1,29 @@
 /* objects.c: frames that list their objects (diffvcs/objects.h), and identity over frames.
  *
  * Most frames run on a TIA that sleeps (asleep.h). For the rest the core is compiled once more here, with a
- * TIA that draws and a call after each piece of a line that is drawn (core/objects.h). */
-#include "diffvcs/objects.h"
+ * TIA that draws and a call after each piece of a line that is drawn (core/record_beam.h). */
+#include "core/record_beam.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/objects.h"
-
-static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
-#define VCS_LINE_DRAWN(m, video, first, to, same) line_drawn(m, video, first, to, same)
-#include "core/console.h"
 #include "host/asleep.h"
 #include "host/env.h"
 
-typedef struct {
-  vcs_video_t video; /* first: the core has a pointer to it */
-  vcs_recorder_t *recorder;
-} recorded_video_t;
-
-static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
-  const vcs_pixels_t *line[VCS_OBJECTS];
-  if (same) return;
-  const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
-  vcs_record_piece(m, ((recorded_video_t *)(void *)video)->recorder, m->line - m->first_line, first - VCS_HBLANK_CLOCKS,
-                   to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS,
-                   VCS_COMB_PIXELS);
-}
-
-enum { ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
-
-/* Puts objects in order of y, then of x and kind: the objects of each row get their places, in order, and then they go
- * there. */
-static void put_in_order(vcs_object_t *objects, int32_t count) {
-  int32_t first[ROWS + 1] = {0}, end[ROWS];
-  int16_t place[VCS_OBJECTS_MAX], key[VCS_OBJECTS_MAX];
-  vcs_object_t aside[VCS_OBJECTS_MAX];
-  for (int32_t i = 0; i < count; i++) {
-    first[objects[i].y + 1]++;
-    key[i] = (int16_t)(objects[i].x << 3 | objects[i].kind);
-  }
-  for (int y = 0; y < ROWS; y++) {
-    end[y] = first[y];
-    first[y + 1] += first[y];
-  }
-  for (int32_t i = 0; i < count; i++) {
-    const int y = objects[i].y;
-    int32_t k = end[y]++;
-    for (; k > first[y] && key[i] < key[place[k - 1]]; k--) place[k] = place[k - 1];
-    place[k] = (int16_t)i;
-  }
-  memcpy(aside, objects, (size_t)count * sizeof *objects);
-  for (int32_t i = 0; i < count; i++) objects[i] = aside[place[i]];
-}
-
 /* Runs a frame on a TIA that draws. */
 static void frame_beam(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
-  recorded_video_t video;
+  vcs_recorded_video_t video;
   video.recorder = recorder;
   vcs_video_start(&video.video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_cpu_run(cart, m, &video.video, VCS_FRAME_INSTRUCTIONS);
   vcs_console_finish_frame(cart, m, &video.video);
-  vcs_recorder_finish(recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
+  vcs_record_beam_finish(m, recorder);
 }
 
 int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_object_t *objects, int32_t capacity) {
   vcs_recorder_t recorder;
+  vcs_objects_order_t order;
   uint8_t aside[2 * VCS_FRAME_BYTES];
   if (!frames) frames = aside;
   if (capacity > VCS_OBJECTS_MAX) capacity = VCS_OBJECTS_MAX;
@@ -77,7 +32,7 @@ int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs
     vcs_recorder_start(&recorder, objects, capacity);
     frame_beam(cart, m, frames, &recorder);
   }
-  put_in_order(objects, recorder.count < capacity ? recorder.count : capacity);
+  vcs_objects_order(objects, recorder.count < capacity ? recorder.count : capacity, &order);
   return recorder.count;
 }
 

@@ -1,0 +1,35 @@
+/* record_beam.h: the core on a TIA that draws, with a recorder of objects (objects.h).
+ *
+ * A file that includes this before any other header of the core gets frames that record their objects if they run with
+ * a vcs_recorded_video_t. */
+#ifndef VCS_CORE_RECORD_BEAM_H
+#define VCS_CORE_RECORD_BEAM_H
+
+#include "objects.h"
+
+typedef struct {
+  vcs_video_t video; /* first: the core has a pointer to it */
+  vcs_recorder_t *recorder;
+} vcs_recorded_video_t;
+
+VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
+#define VCS_LINE_DRAWN(m, video, first, to, same) vcs_record_line(m, video, first, to, same)
+#include "console.h"
+
+/* Clocks [first, to) of a line have been drawn; `same`: it is a copy of the one above it. */
+VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
+  const vcs_pixels_t *line[VCS_OBJECTS];
+  if (same) return;
+  const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
+  vcs_record_piece(m, ((vcs_recorded_video_t *)(void *)video)->recorder, m->line - m->first_line,
+                   first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, line,
+                   blank - VCS_HBLANK_CLOCKS, VCS_COMB_PIXELS);
+}
+
+/* The frame is over: all objects end. */
+VCS_FN void vcs_record_beam_finish(const vcs_t *m, vcs_recorder_t *recorder) {
+  vcs_recorder_finish(recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
+}
+
+#endif
