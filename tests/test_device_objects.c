@@ -1,5 +1,5 @@
 /* Objects of batches on the GPU whose number is in DIFFVCS_DEVICE, or on the CPU as if it were one, against those of
- * batches on the CPU: the same lists, object by object, after resets, steps and ends of episodes. */
+ * batches on the CPU: the same lists, object by object, after a reset and steps of the first episode. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static port_t open_port(vcs_cart_t *const *carts, int count, int32_t device) {
   options.noop_max = 0;
   options.repeat_action_probability = 0;
   options.frame_skip = 3;
-  options.max_episode_frames = 100; /* so that episodes end */
+  options.full_action_space = 1;
   options.stack_in_place = 1;
   if (vcs_batch_create((const vcs_cart_t *const *)carts, count, NULL, &options, &port.batch, &error))
     fail_msg("%s", error.message);
@@ -114,7 +114,7 @@ static void test_objects_are_those_of_the_cpu(void **state) {
   for (int step = 0; step < STEPS; step++) {
     for (int i = 0; i < ENVS; i++) {
       random = random * 1664525u + 1013904223u;
-      actions[i] = (int32_t)(random >> 16) % 6;
+      actions[i] = (int32_t)(random >> 16) % VCS_ACTIONS;
     }
     play(&cpu, step ? actions : NULL, here, here_counts);
     play(&gpu, step ? actions : NULL, there, there_counts);
@@ -123,7 +123,12 @@ static void test_objects_are_those_of_the_cpu(void **state) {
         fail_msg("step %d, environment %d: %d objects on the CPU, %d on the device", step, i, (int)here_counts[i],
                  (int)there_counts[i]);
       const int32_t n = here_counts[i] < CAPACITY ? here_counts[i] : CAPACITY;
-      assert_memory_equal(&here[i * CAPACITY], &there[i * CAPACITY], (size_t)n * sizeof *here);
+      for (int k = i * CAPACITY; k < i * CAPACITY + n; k++) {
+        if (memcmp(&here[k], &there[k], sizeof *here) == 0) continue;
+        fail_msg(
+            "step %d, environment %d, object %d (kind %d at %d, %d): the device has another one (kind %d at %d, %d)",
+            step, i, k % CAPACITY, here[k].kind, here[k].x, here[k].y, there[k].kind, there[k].x, there[k].y);
+      }
       listed += n;
     }
   }

@@ -16,11 +16,12 @@ VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int t
 #define VCS_LINE_DRAWN(m, video, first, to, same) vcs_record_line(m, video, first, to, same)
 #include "console.h"
 
-/* Clocks [first, to) of a line have been drawn; `same`: it is a copy of the one above it. */
+/* Clocks [first, to) of a line have been drawn; `same`: it is a copy of the one above it, before HMOVE blanks a part.
+ */
 VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
   const vcs_pixels_t *line[VCS_OBJECTS];
-  if (same) return;
   const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  if (same && blank == VCS_COMB_END) return;
   for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   vcs_record_piece(m, ((vcs_recorded_video_t *)(void *)video)->recorder, m->line - m->first_line,
                    first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, line,
