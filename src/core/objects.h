@@ -78,6 +78,7 @@ typedef struct {
   int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
   uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
   uint8_t stirred;                /* objects that have stances before the present one */
+  bool whole;                     /* the last row was added as a whole: its objects have streaks */
   bool mixed;                     /* the last whole row was one in which objects cover each other, or move */
   uint64_t comb;                  /* pixels that HMOVE blanked in it */
   vcs_streak_t streak[VCS_OBJECTS];
@@ -114,7 +115,7 @@ VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t ca
   r->count = r->live_count = r->groups = r->covered = 0;
   r->colour = -1;
   r->grouped = r->partly = r->stirred = 0;
-  r->mixed = false;
+  r->whole = r->mixed = false;
   r->comb = 0;
   for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   r->row_y = -1;
@@ -816,6 +817,7 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   uint64_t shown[VCS_OBJECTS][3], piece[VCS_OBJECTS][3], pair[3][3], covers = 0;
   const uint64_t *lit[VCS_OBJECTS] = {0, 0, 0, 0, 0, 0};
   bool whole = x1 - x0 == VCS_WIDTH;
+  r->whole = whole;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
     lit[i] = line[i]->word;
