@@ -22,6 +22,7 @@
 #define VCS_CUDA_DEVICE_BATCH_H
 
 #include "diffvcs/cuda.h"
+#include "diffvcs/objects.h"
 
 #include "../core/splitmix.h"
 #include "../host/games.h"
@@ -122,6 +123,13 @@ typedef struct {
   vcs_batch_results_t results; /* results of restored environments */
   bool restores;
 } vcs_device_batch_copies_t;
+
+/* Where the objects of all environments go (device_objects.h). Pointers are device pointers. */
+typedef struct {
+  vcs_object_t *objects; /* `capacity` for each environment */
+  int32_t *counts;       /* number of objects of each environment, which may be larger */
+  int32_t capacity;
+} vcs_device_batch_objects_t;
 
 VCS_FN uint8_t *vcs_device_batch_record(const vcs_device_batch_view_t *batch, int32_t env) {
   return batch->records + (size_t)env * batch->record_bytes;
