@@ -4,7 +4,7 @@ seeds in one table.
 
     python bench/steer.py --seeds 20                 # the score: docs/steer.md
     python bench/steer.py --cells --seeds 20         # goals in RAM: docs/steer.md
-    python bench/steer.py --draw 5                   # other goals
+    python bench/steer.py --cells --draw 6           # other goals
     python bench/steer.py --games pong --seeds 2 --budget 3000
 """
 
@@ -28,7 +28,7 @@ PLAYERS = {
     "hero": ("9B", "9F"), "tennis": ("9A", "98"), "frostbite": ("E6", "E4"), "skiing": ("99",),
     "private_eye": ("BF", "D6"), "venture": ("D5", "9A"),
 }  # fmt: skip
-# Where it is to be after 60 frames, as `--draw 5` prints. The searches were not developed with these goals.
+# Where it is to be after 60 frames, as `--draw 5` draws it. The searches were not developed with these goals.
 CELLS = {
     "seaquest": "ram:C6=110,ram:E1=16",
     "riverraid": "ram:B3=85",
@@ -80,9 +80,12 @@ def draw_goal(options: argparse.Namespace, game: str, rng: random.Random) -> str
             return goal
 
 
-def draw_goals(options: argparse.Namespace) -> None:
-    for game in options.games or PLAYERS:
-        print(f'    "{game}": "{draw_goal(options, game, random.Random(f"{options.draw} {game}"))}",', flush=True)
+def goals_of(options: argparse.Namespace) -> dict[str, str]:
+    """The goals of this file, or others."""
+    games = options.games or list(PLAYERS)
+    if options.draw is None:
+        return {game: CELLS[game] for game in games}
+    return {game: draw_goal(options, game, random.Random(f"{options.draw} {game}")) for game in games}
 
 
 def compare_scores(options: argparse.Namespace) -> None:
@@ -100,8 +103,8 @@ def compare_cells(options: argparse.Namespace) -> None:
     searches = tuple(options.searches)
     print("| game | goal | " + " | ".join(searches) + " | horizon / best baseline |")
     print("|---|---|" + "---:|" * (len(searches) + 1))
-    for game in options.games or CELLS:
-        rows = search(options, game, CELLS[game], searches, options.horizon or 60)
+    for game, goal in goals_of(options).items():
+        rows = search(options, game, goal, searches, options.horizon or 60)
         medians, cells = {}, []
         for name in searches:
             mine = [row for row in rows if row[1] == name]
@@ -109,7 +112,7 @@ def compare_cells(options: argparse.Namespace) -> None:
             medians[name] = statistics.median(frames)
             cells.append(f"{medians[name]:g} ({sum(float(row[2]) == 0 for row in mine)})")
         ratio = medians["horizon"] / min(medians[name] for name in BASELINES if name in medians)
-        print(f"| {game} | `{CELLS[game]}` | " + " | ".join(cells) + f" | {ratio:.2f} |", flush=True)
+        print(f"| {game} | `{goal}` | " + " | ".join(cells) + f" | {ratio:.2f} |", flush=True)
 
 
 def main() -> None:
@@ -118,13 +121,13 @@ def main() -> None:
     parser.add_argument("--games", nargs="+")
     parser.add_argument("--cells", action="store_true", help="goals in RAM instead of the score")
     parser.add_argument("--searches", nargs="+", default=CELL_SEARCHES, help="with --cells: which; horizon among them")
-    parser.add_argument("--draw", type=int, metavar="SEED", help="draw goals in RAM and print them")
+    parser.add_argument("--draw", type=int, metavar="SEED", help="with --cells: other goals, drawn from a seed")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--horizon", type=int, help="frames; 200 for the score, 60 for goals in RAM")
     parser.add_argument("--jobs", type=int, default=0, help="threads; 0: one for each core")
     parser.add_argument("--budget", type=int, default=20000)
     options = parser.parse_args()
-    (draw_goals if options.draw is not None else compare_cells if options.cells else compare_scores)(options)
+    (compare_cells if options.cells else compare_scores)(options)
 
 
 if __name__ == "__main__":
