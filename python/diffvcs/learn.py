@@ -55,7 +55,8 @@ class TorchVectorEnv:
             num_threads, ... Rewards are clipped to -1 .. 1 if reward_clipping is given; scores in info never are.
 
     info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under way, or
-    of the one that has ended with this step), and final_obs, where emulation is on the host.
+    of the one that has ended with this step), length (its steps), and final_obs: the last observations of the episodes that
+    ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if an episode ended.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class TorchVectorEnv:
         self.observation_shape = (128,) if ram else (stack_num, *picture)
         self._score = torch.zeros(num_envs, device=self.device)
         self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
+        self._length = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
         self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
         self._stream = 0  # CUDA's default one
         self._shared: dict[int, torch.Tensor] = {}  # the arrays of a batch on a device, which are always the same
@@ -215,6 +217,7 @@ class TorchVectorEnv:
             (*one, info_one), (*two, info_two) = (part.recv() for part in self._parts)
             names = ("observations", "rewards", "terminated", "truncated")
             joined = [self._join(name, [a, b]) for name, a, b in zip(names, one, two)]
+            info_one.setdefault("final_obs", one[0])  # no episode of the host's ended
             info = {name: self._join(name, [info_one[name], info_two[name]]) for name in info_two}
             return joined[0], joined[1], joined[2], joined[3], info
         raw = self._results if self.emulation == "device" else self.batch.end_step()
@@ -224,16 +227,18 @@ class TorchVectorEnv:
         ended = self._there(terminated).bool(), self._there(truncated).bool()
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
         self._score = torch.where(self._ended, rewards, self._score + rewards)
+        self._length = torch.where(self._ended, 1, self._length + 1)
         self._ended, self._frame = began, frame.clone()
         shown = {
             "lives": self._there(info["lives"]),
             "episode_frame_number": frame,
             "began": began,
             "score": self._score,
+            "length": self._length,
         }
         if "final_obs" in info and self.obs_type == "image":
             last = self._there(info["final_obs"])
-            shown["final_obs"] = torch.cat([self._stacks[0][:, 1:], last], 1)
+            shown["final_obs"] = last if self.emulation == "device" else torch.cat([self._stacks[0][:, 1:], last], 1)
         observations = self._observe(found, info, began)
         if self._clips:
             rewards = rewards.clamp(-1, 1)

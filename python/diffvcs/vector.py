@@ -55,7 +55,8 @@ class DiffVCSVectorEnv(VectorEnv):
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.
         device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like, the
-            same at every step. Episodes follow each other in the same step; what a device has not is refused (docs/cuda.md).
+            same at every step. Episodes follow each other in the same step by default, and info always has final_obs, whose
+            rows mean something where an episode ended; what a device has not is refused (docs/cuda.md).
 
     thread_affinity_offset is accepted, and left to the operating system.
     """

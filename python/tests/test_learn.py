@@ -27,7 +27,7 @@ def test_results_are_those_of_a_batch(random, emulation):
     env = TorchVectorEnv("demo", 4, device="cpu", emulation=emulation, **settings)
     batch = ALEVectorInterface("demo", 4, autoreset_mode="SameStep", reward_clipping=False, **settings)
     assert torch.equal(env.reset(5), torch.from_numpy(batch.reset(np.arange(4), np.arange(5, 9))[0]))
-    score, ends = np.zeros(4), 0
+    score, length, ends = np.zeros(4), np.zeros(4), 0
     for actions in steps(random, env, 120):
         seen, rewards, terminated, truncated, info = env.step(actions)
         expected, gained, over, cut, their_info = batch.step(actions.numpy())
@@ -39,9 +39,11 @@ def test_results_are_those_of_a_batch(random, emulation):
         assert np.array_equal(info["score"].numpy(), score)
         ended = over | cut
         assert np.array_equal(info["began"].numpy(), ended)
-        if ended.any() and emulation == "host":
+        length += 1
+        assert np.array_equal(info["length"].numpy(), length)
+        if ended.any():
             assert np.array_equal(info["final_obs"].numpy()[ended], their_info["final_obs"][ended])
-        score[ended] = 0
+        score[ended] = length[ended] = 0
         ends += ended.sum()
     assert ends >= 8  # several episodes
     env.close()
