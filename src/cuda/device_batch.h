@@ -363,7 +363,6 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   if (left == 2 || !pools) env->shown[1] = m->front;
   if (kind->has_rules) vcs_game_code_step(&kind->code, &env->play, m->ram, m->cart_ram);
   if (batch->players > 1) vcs_device_team_judge(batch, kind, vcs_record_team(batch, record), m);
-  m->bus = m->ram[127]; /* an environment reads all of RAM over the bus */
   env->elapsed++;
   env->frame_number++;
   env->episode_frame_number++;
