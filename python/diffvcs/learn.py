@@ -11,7 +11,7 @@ while the GPU emulates the rest ("both"). `emulation="auto"` chooses by the numb
 measurements).
 
 Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
-one in the same step.
+one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class TorchVectorEnv:
         self._follow_stream()
         observations, info = self.batch.reset(np.arange(self.num_envs), np.arange(seed, seed + self.num_envs))
         self._score.zero_()
-        self._frame = self._there(info["episode_frame_number"]).clone()
+        self._frame.copy_(self._there(info["episode_frame_number"]))
         self._ended.fill_(True)
         return self._observe(observations, info, self._ended)
 
@@ -226,9 +226,11 @@ class TorchVectorEnv:
         frame = self._there(info["episode_frame_number"])
         ended = self._there(terminated).bool(), self._there(truncated).bool()
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
-        self._score = torch.where(self._ended, rewards, self._score + rewards)
-        self._length = torch.where(self._ended, 1, self._length + 1)
-        self._ended, self._frame = began, frame.clone()
+        # In place, so that a CUDA graph of a step goes on from its last replay.
+        self._score.copy_(torch.where(self._ended, rewards, self._score + rewards))
+        self._length.copy_(torch.where(self._ended, 1, self._length + 1))
+        self._ended.copy_(began)
+        self._frame.copy_(frame)
         shown = {
             "lives": self._there(info["lives"]),
             "episode_frame_number": frame,
