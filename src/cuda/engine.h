@@ -75,7 +75,7 @@ vcs_status_t vcs_device_batch_check_results(const vcs_device_batch_t *batch, con
 void vcs_device_batch_free_workspace(vcs_device_batch_t *batch);
 
 /* The name of the table in libdiffvcs_cuda. It changes whenever the table or its data structures change. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_8
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_8"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_9
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_9"
 
 #endif
