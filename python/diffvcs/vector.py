@@ -267,8 +267,8 @@ class DiffVCSVectorEnv(VectorEnv):
         """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
         only keeps calls in order; diffvcs.jax has the machine as a pure function.
         """
-        from .jax import vector_functions
-
         if self.ale.device:
             raise ValueError("xla() is for environments on the CPU; jax.dlpack.from_dlpack takes arrays of a device")
+        from .jax import vector_functions
+
         return vector_functions(self)

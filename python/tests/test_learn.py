@@ -49,6 +49,36 @@ def test_results_are_those_of_a_batch(random, emulation):
     env.close()
 
 
+def test_a_graph_of_a_step_is_a_step(random):
+    """A CUDA graph of a step, with results that go on from replay to replay."""
+    if not torch.cuda.is_available():
+        needs.missing("gpu", "PyTorch finds no GPU")
+    settings = dict(device="cuda", emulation="device", noop_max=0, max_episode_steps=160)
+    captured, plain = (TorchVectorEnv("demo", 40, **settings) for _ in range(2))
+    stream, chosen = torch.cuda.Stream(), torch.zeros(40, dtype=torch.int64, device="cuda")
+    with torch.cuda.stream(stream):
+        for env in (captured, plain):
+            env.reset(1)
+            env.step(chosen)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        seen, rewards, terminated, truncated, info = captured.step(chosen)
+    ends = 0
+    with torch.cuda.stream(stream):
+        for actions in steps(random, plain, 90):
+            chosen.copy_(actions)
+            graph.replay()
+            expected = plain.step(chosen)
+            for one, other in zip((seen, rewards, terminated, truncated), expected):
+                assert torch.equal(one, other)
+            for name in ("score", "length", "began", "lives", "episode_frame_number"):
+                assert torch.equal(info[name], expected[4][name])
+            ended = terminated | truncated
+            assert torch.equal(info["final_obs"][ended], expected[4]["final_obs"][ended])
+            ends += int(ended.sum())
+    assert ends >= 40
+
+
 def test_lives_do_not_begin_games(random):
     env = TorchVectorEnv("demo", 8, device="cpu", life_loss_info=True, max_episode_steps=2000)
     env.reset()
