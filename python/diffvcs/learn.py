@@ -161,17 +161,41 @@ class TorchVectorEnv:
                 self.batch.set_stream(stream)
                 self._stream = stream
 
-    def reset(self, seed: int = 0) -> torch.Tensor:
-        """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations."""
+    def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
+        """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
+
+        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
+        """
         if self._parts:
             host, there = self._parts
-            return self._join("observations", [host.reset(seed), there.reset(seed + host.num_envs)])
+            parts = [host.reset(seed, stagger), there.reset(seed + host.num_envs, stagger)]
+            return self._join("observations", parts)
         self._follow_stream()
-        observations, info = self.batch.reset(np.arange(self.num_envs), np.arange(seed, seed + self.num_envs))
-        self._score.zero_()
+        everyone = np.arange(self.num_envs)
+        seen = self._begin(everyone, seed)
+        generator = torch.Generator().manual_seed(seed)
+        for t in range(stagger):
+            seen = self.step(torch.randint(len(self.actions), (self.num_envs,), generator=generator).to(self.device))[0]
+            young = everyone[everyone * stagger // self.num_envs == t]
+            if young.size:
+                seen = self._begin(young, seed)
+        return seen
+
+    def _begin(self, ids: np.ndarray, seed: int) -> torch.Tensor:
+        """Starts a game in these environments; returns the observations of all."""
+        observations, info = self.batch.reset(ids, seed + ids)
+        rows = torch.from_numpy(ids).to(self.device)
+        self._score[rows] = 0
+        self._ended[rows] = True
         self._frame.copy_(self._there(info["episode_frame_number"]))
-        self._ended.fill_(True)
-        return self._observe(observations, info, self._ended)
+        if self.obs_type == "ram":
+            return self._there(info["ram"])
+        if self.emulation == "device":
+            return self._there(observations)
+        stacks = self._stacks[0]
+        stacks[rows] = 0
+        stacks[rows, -1:] = self._there(observations)[rows]
+        return stacks
 
     def _observe(self, observations: Any, info: dict[str, Any], began: torch.Tensor) -> torch.Tensor:
         """The observations as a tensor: the newest pictures are put behind the earlier ones of their games."""

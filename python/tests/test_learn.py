@@ -79,6 +79,18 @@ def test_a_graph_of_a_step_is_a_step(random):
     assert ends >= 40
 
 
+@pytest.mark.parametrize("emulation", ["host", "device", "both"])
+def test_staggered_games_have_different_ages(random, emulation):
+    env, again = (TorchVectorEnv("demo", 6, device="cpu", emulation=emulation, noop_max=0, on_host=2) for _ in range(2))
+    assert torch.equal(env.reset(3, stagger=12), again.reset(3, stagger=12))
+    first = TorchVectorEnv("demo", 6, device="cpu", emulation=emulation, noop_max=0, on_host=2)
+    first.reset(3)
+    ages = env.step(torch.zeros(6, dtype=torch.int64))[4]["episode_frame_number"]
+    young = first.step(torch.zeros(6, dtype=torch.int64))[4]["episode_frame_number"]
+    spread = [11, 5, 11, 8, 5, 2] if emulation == "both" else [11, 9, 7, 5, 3, 1]  # each part is spread by itself
+    assert (ages - young).tolist() == [4 * steps for steps in spread]
+
+
 def test_lives_do_not_begin_games(random):
     env = TorchVectorEnv("demo", 8, device="cpu", life_loss_info=True, max_episode_steps=2000)
     env.reset()
