@@ -7,7 +7,8 @@ reads as data, or as the operand of an immediate instruction, is set to all 255 
 again. A wrong pixel is then
 
     unreached  if no value of any byte gives it the wanted colour;
-    tied       if some do, but each of them makes at least as many pixels of the drawing wrong as it puts right, or is code;
+    code       if only operands do, which `edit` leaves alone;
+    tied       if bytes of data do, but each of them makes at least as many pixels of the drawing wrong as it puts right;
     left       if a byte would have made the drawing better: the search missed it.
 
     python bench/drawings.py                  # docs/edit.md
@@ -54,7 +55,7 @@ def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: i
     uses = diffvcs.rom_uses(played)
     immediate = (uses["kind"] == 2) & np.array(["#" in str(text) for text in uses["text"]])
     tried = np.flatnonzero((uses["kind"] == 1) | immediate)
-    reached, helped = np.zeros_like(wrong), np.zeros_like(wrong)
+    reached, by_data, helped = np.zeros_like(wrong), np.zeros_like(wrong), np.zeros_like(wrong)
     for first in range(0, len(tried), BYTES_AT_ONCE):
         sets = []
         for offset in tried[first : first + BYTES_AT_ONCE]:
@@ -71,12 +72,14 @@ def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: i
         change = np.zeros(len(sets), int)
         np.add.at(change, number, (~right).astype(int) - wrong[row, column].astype(int))
         reached[row[right], column[right]] = True
-        is_data = np.repeat(~immediate[tried[first : first + BYTES_AT_ONCE]], 255)
-        better = right & (change[number] < 0) & is_data[number]
+        is_data = np.repeat(~immediate[tried[first : first + BYTES_AT_ONCE]], 255)[number]
+        by_data[row[right & is_data], column[right & is_data]] = True
+        better = right & is_data & (change[number] < 0)
         helped[row[better], column[better]] = True
     return {
         "unreached": int((wrong & ~reached).sum()),
-        "tied": int((wrong & reached & ~helped).sum()),
+        "code": int((wrong & reached & ~by_data).sum()),
+        "tied": int((wrong & by_data & ~helped).sum()),
         "left": int((wrong & helped).sum()),
     }
 
@@ -87,8 +90,8 @@ def main() -> None:
     parser.add_argument("--drawings", type=int, default=2, help="of each game")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print("| game | drawing | pixels | wrong before | after | unreached | tied | left | Jacobians | runs |")
-    print("|---|---|" + "---:|" * 8)
+    print("| game | drawing | pixels | wrong before | after | unreached | code | tied | left | Jacobians | runs |")
+    print("|---|---|" + "---:|" * 9)
     for game in options.games:
         for number in range(options.drawings):
             machine = diffvcs.Machine(game)
@@ -99,13 +102,13 @@ def main() -> None:
             figure, x, y = place_figure(machine, random.Random(f"{options.seed} {game} {number}"))
             colours = machine.cart.pixel_values("rgb")[figure].astype(np.uint8)
             found = diffvcs.edit(played, colours, x, y, exact=True)
-            why = {"unreached": 0, "tied": 0, "left": 0}
+            why = {"unreached": 0, "code": 0, "tied": 0, "left": 0}
             if found.wrong_after:
                 patched = diffvcs.Cartridge(game, patch=found.patch)
                 why = explain(start, patched, figure, x, y)
             print(
                 f"| {game} | {figure.shape[1]}x{figure.shape[0]} at {x},{y} | {figure.size} | {found.wrong_before} | "
-                f"{found.wrong_after} | {why['unreached']} | {why['tied']} | {why['left']} | {found.walks} | {found.runs} |",
+                f"{found.wrong_after} | {' | '.join(str(count) for count in why.values())} | {found.walks} | {found.runs} |",
                 flush=True,
             )
 
