@@ -26,12 +26,8 @@ GAMES = "space_invaders pong breakout seaquest qbert ms_pacman asteroids freeway
 BYTES_AT_ONCE = 8
 
 
-def place_figure(machine: diffvcs.Machine, rng: random.Random) -> tuple[np.ndarray, int, int]:
-    """A figure as palette indices, and its corner."""
-    machine.act_on("NOOP")
-    objects, screen = machine.objects(playfield=False), machine.screen()
-    players = [o for o in objects if o["kind"] < 2 and o["h"] >= 4 and o["w"] >= 4 and o["seen"] == o["pixels"]]
-    shape = rng.choice(players)
+def draw_figure(screen: np.ndarray, shape: np.void, rng: random.Random) -> np.ndarray:
+    """A figure over an object, as palette indices; where the object and what is around it have one colour, so has the figure."""
     x, y, size = int(shape["x"]), int(shape["y"]), int(shape["size"])
     columns, rows = int(shape["w"]) // size, int(shape["h"]) // 2
     bits = [[rng.random() < 0.5 for _ in range((columns + 1) // 2)] for _ in range(rows)]
@@ -44,7 +40,22 @@ def place_figure(machine: diffvcs.Machine, rng: random.Random) -> tuple[np.ndarr
         for column in range(columns):
             bit = bits[row // 2][min(column, columns - 1 - column)]
             figure[row, column * size : (column + 1) * size] = lit if bit else around[0]
-    return figure, x, y
+    return figure
+
+
+def place_figure(machine: diffvcs.Machine, rng: random.Random) -> tuple[np.ndarray, int, int]:
+    """A figure of at least two colours over a player that is seen, and its corner."""
+    machine.act_on("NOOP")
+    objects, screen = machine.objects(playfield=False), machine.screen()
+    players = [o for o in objects if o["kind"] < 2 and o["h"] >= 4 and o["w"] >= 4 and o["seen"] == o["pixels"]]
+    for _ in range(100):
+        shape = rng.choice(players)
+        x, y = int(shape["x"]), int(shape["y"])
+        figure = draw_figure(screen, shape, rng)
+        height, width = figure.shape
+        if len(np.unique(figure)) > 1 and (figure != screen[y : y + height, x : x + width]).mean() > 0.1:
+            return figure, x, y
+    raise SystemExit(f"{machine.cart.game} shows no object to draw over")
 
 
 def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: int, y: int) -> dict[str, int]:
