@@ -8,7 +8,8 @@ again. A wrong pixel is then
 
     unreached  if no value of any byte gives it the wanted colour;
     code       if only operands do, which `edit` leaves alone;
-    tied       if bytes of data do, but each of them makes at least as many pixels of the drawing wrong as it puts right;
+    excluded   if each byte of data that does makes one and the same other pixel wrong: never both are right;
+    tied       if each makes some others wrong, at least as many as it puts right;
     left       if a byte would have made the drawing better: the search missed it.
 
     python bench/drawings.py                  # docs/edit.md
@@ -67,6 +68,7 @@ def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: i
     immediate = (uses["kind"] == 2) & np.array(["#" in str(text) for text in uses["text"]])
     tried = np.flatnonzero((uses["kind"] == 1) | immediate)
     reached, by_data, helped = np.zeros_like(wrong), np.zeros_like(wrong), np.zeros_like(wrong)
+    against = np.ones((wrong.size, wrong.size), bool)  # of each pixel, those that every byte breaks that puts it right
     for first in range(0, len(tried), BYTES_AT_ONCE):
         sets = []
         for offset in tried[first : first + BYTES_AT_ONCE]:
@@ -85,13 +87,21 @@ def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: i
         reached[row[right], column[right]] = True
         is_data = np.repeat(~immediate[tried[first : first + BYTES_AT_ONCE]], 255)[number]
         by_data[row[right & is_data], column[right & is_data]] = True
+        pixel, breaks = row * width + column, ~right & ~wrong[row, column]
+        for flip in np.unique(number[right & is_data & wrong[row, column]]):
+            own = number == flip
+            broken = np.zeros(wrong.size, bool)
+            broken[pixel[own & breaks]] = True
+            against[pixel[own & right & wrong[row, column]]] &= broken
         better = right & is_data & (change[number] < 0)
         helped[row[better], column[better]] = True
+    excluded = against.any(axis=1).reshape(wrong.shape)
     return {
         "unreached": int((wrong & ~reached).sum()),
         "code": int((wrong & reached & ~by_data).sum()),
-        "tied": int((wrong & by_data & ~helped).sum()),
-        "left": int((wrong & helped).sum()),
+        "excluded": int((wrong & by_data & excluded).sum()),
+        "tied": int((wrong & by_data & ~excluded & ~helped).sum()),
+        "left": int((wrong & helped & ~excluded).sum()),
     }
 
 
@@ -101,8 +111,10 @@ def main() -> None:
     parser.add_argument("--drawings", type=int, default=2, help="of each game")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print("| game | drawing | pixels | wrong before | after | unreached | code | tied | left | Jacobians | runs |")
-    print("|---|---|" + "---:|" * 9)
+    print(
+        "| game | drawing | pixels | wrong before | after | unreached | code | excluded | tied | left | Jacobians | runs |"
+    )
+    print("|---|---|" + "---:|" * 10)
     for game in options.games:
         for number in range(options.drawings):
             machine = diffvcs.Machine(game)
@@ -113,7 +125,7 @@ def main() -> None:
             figure, x, y = place_figure(machine, random.Random(f"{options.seed} {game} {number}"))
             colours = machine.cart.pixel_values("rgb")[figure].astype(np.uint8)
             found = diffvcs.edit(played, colours, x, y, exact=True)
-            why = {"unreached": 0, "code": 0, "tied": 0, "left": 0}
+            why = dict.fromkeys(("unreached", "code", "excluded", "tied", "left"), 0)
             if found.wrong_after:
                 patched = diffvcs.Cartridge(game, patch=found.patch)
                 why = explain(start, patched, figure, x, y)
