@@ -79,8 +79,6 @@ typedef struct {
   uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
   uint8_t stirred;                /* objects that have stances before the present one */
   bool whole;                     /* the last row was added as a whole: its objects have streaks */
-  bool mixed;                     /* the last whole row was one in which objects cover each other, or move */
-  uint64_t comb;                  /* pixels that HMOVE blanked in it */
   vcs_streak_t streak[VCS_OBJECTS];
   uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
@@ -115,8 +113,7 @@ VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t ca
   r->count = r->live_count = r->groups = r->covered = 0;
   r->colour = -1;
   r->grouped = r->partly = r->stirred = 0;
-  r->whole = r->mixed = false;
-  r->comb = 0;
+  r->whole = false;
   for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   r->row_y = -1;
   r->field_y = r->field_end = 0;
@@ -867,36 +864,43 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   }
 }
 
-/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. In most rows no object
- * covers another one or has moved: then only the objects that have changed are compared with their streaks. */
+/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. Only those are compared
+ * with their streaks, and those that are, or were, partly covered. */
 VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
                                 const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
-  uint64_t all[3] = {0, 0, 0}, twice = 0, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
+  uint64_t both[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
+  const bool front = m->ctrlpf & 4;
+  bool moves = m->ctrlpf & 2; /* or the score's colours */
   unsigned lit = 0;
+  for (unsigned left = r->stirred; left; left &= left - 1) moves |= !vcs_stands_still(m, r, VCS_LOWEST(left));
+  if (moves) {
+    vcs_record_piece(m, r, y, 0, VCS_WIDTH, on, line, blank, blank_end);
+    return;
+  }
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
     const uint64_t *word = line[i]->word;
-    twice |= (all[0] & word[0]) | (all[1] & word[1]) | (all[2] & word[2]);
+    uint64_t *pair = both[i >= VCS_BL ? 2 : i & 1];
     if (word[0] | word[1] | word[2]) lit |= 1u << i;
-    for (int w = 0; w < 3; w++) all[w] |= word[w];
+    for (int w = 0; w < 3; w++) pair[w] |= word[w];
   }
-  bool mixed = twice || m->ctrlpf & 2;
-  for (unsigned left = r->stirred; left; left &= left - 1) mixed |= !vcs_stands_still(m, r, VCS_LOWEST(left));
-  if (mixed) {
-    r->mixed = true;
-    vcs_record_piece(m, r, y, 0, VCS_WIDTH, lit, line, blank, blank_end);
-    return;
+  for (int w = 0; w < 3; w++) { /* from here on: what covers the objects of a colour */
+    uint64_t p0 = both[0][w], p1 = both[1][w], pf = front ? both[2][w] : 0, blanked = w ? 0 : comb;
+    both[0][w] = pf | blanked;
+    both[1][w] = p0 | pf | blanked;
+    both[2][w] = (front ? 0 : p0 | p1) | blanked;
   }
-  if (changed & VCS_LOOK || r->mixed || r->comb != comb) changed = VCS_ALL_OBJECTS;
-  r->mixed = false;
-  r->comb = comb;
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
-  for (unsigned left = lit & (changed | ~(unsigned)r->on); left; left &= left - 1) {
+  if (changed & VCS_LOOK) changed = VCS_ALL_OBJECTS;
+  changed |= r->partly | ~(unsigned)r->on;
+  for (unsigned left = lit; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
-    const uint64_t *word = line[i]->word;
+    const uint64_t *word = line[i]->word, *cover = both[i >= VCS_BL ? 2 : i & 1];
+    uint64_t covered = (word[0] & cover[0]) | (word[1] & cover[1]) | (word[2] & cover[2]);
+    if (!covered && !(changed >> i & 1)) continue;
     uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
-    uint64_t shown[3] = {word[0] & ~comb, word[1], word[2]};
-    vcs_streak_row(r, i, look, y, word, word[0] & comb ? shown : NULL);
+    uint64_t shown[3] = {word[0] & ~cover[0], word[1] & ~cover[1], word[2] & ~cover[2]};
+    vcs_streak_row(r, i, look, y, word, covered ? shown : NULL);
   }
 }
 
