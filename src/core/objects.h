@@ -624,6 +624,11 @@ VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from,
   if (bits) vcs_record_sprite(r, use, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
 }
 
+/* NUSIZ of a player or missile; the ball's size is at the same place in CTRLPF. */
+VCS_FN uint8_t vcs_nusiz_of(const vcs_t *m, int kind) {
+  return (uint8_t)(kind == VCS_BL ? m->ctrlpf & 0x30 : m->nusiz[kind & 1]);
+}
+
 /* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
  * playfield has its colours only; it has two with the score's colours. */
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
@@ -634,7 +639,7 @@ VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nus
                   : (uint64_t)colour << 24 | (uint64_t)colour << 32;
   }
   if (kind == VCS_BL) {
-    size = m->ctrlpf >> 4 & 3, nusiz = 0;
+    size = nusiz >> 4 & 3, nusiz = 0;
   } else if (kind <= VCS_P1) {
     reflected = m->reflect[kind] != 0, nusiz &= 7;
   } else {
@@ -741,7 +746,7 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
     bool last = i == r->stances[kind];
     const vcs_stance_t *stance = &r->stance[kind][i];
     int to = last ? x1 : stance->end;
-    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], m->nusiz[kind & 1])
+    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], vcs_nusiz_of(m, kind))
                          : vcs_look_of(m, kind, stance->pos, stance->nusiz);
     uint64_t part[3], seen[3];
     if (to <= x0) continue;
@@ -756,7 +761,7 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
 
 /* An object is about to change at pixel x of the row: what it is so far is where it is now. */
 VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x) {
-  vcs_stance_t now = {0, m->nusiz[kind & 1], (uint8_t)x};
+  vcs_stance_t now = {0, vcs_nusiz_of(m, kind), (uint8_t)x};
   int n = r->stances[kind];
   if (kind == VCS_PF) return;
   now.pos = m->pos[kind];
@@ -775,7 +780,7 @@ VCS_FN void vcs_record_row_end(vcs_recorder_t *r) {
 /* Whether all stances of a row are the present one. */
 VCS_FN bool vcs_stands_still(const vcs_t *m, const vcs_recorder_t *r, int kind) {
   return r->stances[kind] == 0 || (r->stances[kind] == 1 && r->stance[kind][0].pos == m->pos[kind] &&
-                                   r->stance[kind][0].nusiz == m->nusiz[kind & 1]);
+                                   r->stance[kind][0].nusiz == vcs_nusiz_of(m, kind));
 }
 
 /* The objects of a colour, with their pixels: P0 and M0, P1 and M1, PF and BL. Those of one colour do not cover each
@@ -852,7 +857,7 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
       }
       continue;
     }
-    uint64_t look = vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
+    uint64_t look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
     if (!vcs_stands_still(m, r, i)) {
       if (r->on >> i & 1) vcs_streak_end(r, i, y);
       vcs_record_stances(m, r, i, y, x0, x1, lit[i], seen);
@@ -898,7 +903,7 @@ VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsign
     const uint64_t *word = line[i]->word, *cover = both[i >= VCS_BL ? 2 : i & 1];
     uint64_t covered = (word[0] & cover[0]) | (word[1] & cover[1]) | (word[2] & cover[2]);
     if (!covered && !(changed >> i & 1)) continue;
-    uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
+    uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
     uint64_t shown[3] = {word[0] & ~cover[0], word[1] & ~cover[1], word[2] & ~cover[2]};
     vcs_streak_row(r, i, look, y, word, covered ? shown : NULL);
   }
