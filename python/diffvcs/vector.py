@@ -60,7 +60,8 @@ class DiffVCSVectorEnv(VectorEnv):
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.
         device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like, the
-            same at every step. Episodes follow each other in the same step; what a device has not is refused (docs/cuda.md).
+            same at every step. Episodes follow each other in the same step by default, and info always has final_obs, whose
+            rows mean something where an episode ended; what a device has not is refused (docs/cuda.md).
 
     thread_affinity_offset is accepted, and left to the operating system.
     """
@@ -278,8 +279,8 @@ class DiffVCSVectorEnv(VectorEnv):
         """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
         only keeps calls in order; diffvcs.jax has the machine as a pure function.
         """
-        from .jax import vector_functions
-
         if self.ale.device:
             raise ValueError("xla() is for environments on the CPU; jax.dlpack.from_dlpack takes arrays of a device")
+        from .jax import vector_functions
+
         return vector_functions(self)
