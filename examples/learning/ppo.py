@@ -113,7 +113,8 @@ class Agent(nn.Module):
         if seen.dim() == 2:
             x = ((seen[..., None] >> self.bits) & 1).flatten(1).float() - 0.5
         else:
-            x = (seen.float() / 255).contiguous(memory_format=torch.channels_last)
+            numbers = torch.bfloat16 if seen.is_cuda else torch.float32  # bfloat16 has 0 to 255 exactly
+            x = seen.to(numbers, memory_format=torch.channels_last) / 255
         with torch.autocast(seen.device.type, torch.bfloat16, enabled=seen.is_cuda):
             features = self.body(x)
         features = features.float()
