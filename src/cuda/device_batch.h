@@ -22,6 +22,7 @@
 #define VCS_CUDA_DEVICE_BATCH_H
 
 #include "diffvcs/cuda.h"
+#include "diffvcs/objects.h"
 
 #include "../core/splitmix.h"
 #include "../host/games.h"
@@ -123,6 +124,13 @@ typedef struct {
   vcs_batch_results_t results; /* results of restored environments */
   bool restores;
 } vcs_device_batch_copies_t;
+
+/* Where the objects of all environments go (device_objects.h). Pointers are device pointers. */
+typedef struct {
+  vcs_object_t *objects; /* `capacity` for each environment */
+  int32_t *counts;       /* number of objects of each environment, which may be larger */
+  int32_t capacity;
+} vcs_device_batch_objects_t;
 
 VCS_FN uint8_t *vcs_device_batch_record(const vcs_device_batch_view_t *batch, int32_t env) {
   return batch->records + (size_t)env * batch->record_bytes;
@@ -364,6 +372,7 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   if (left == 2 || !pools) env->shown[1] = m->front;
   if (kind->has_rules) vcs_game_code_step(&kind->code, &env->play, m->ram, m->cart_ram);
   if (batch->players > 1) vcs_device_team_judge(batch, kind, vcs_record_team(batch, record), m);
+  vcs_read_all_ram(m);
   env->elapsed++;
   env->frame_number++;
   env->episode_frame_number++;

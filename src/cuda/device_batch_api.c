@@ -156,6 +156,19 @@ vcs_status_t vcs_device_batch_api_step(vcs_batch_t *batch, const int32_t *action
   return status ? status : vcs_device_batch_step(batch->device_batch, actions, results, batch->stream, error);
 }
 
+vcs_status_t vcs_device_batch_api_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
+                                          vcs_error_t *error) {
+  const vcs_device_batch_t *device_batch = batch->device_batch;
+  const vcs_device_batch_objects_t out = {objects, counts, capacity};
+  if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before it has objects");
+  if (device_batch->view.shows != VCS_DEVICE_BATCH_SHOWS_SMALL) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "a device lists the objects of pictures only: create the batch with width, height and stack");
+  }
+  return vcs_device_status(vcs_device_batch_engine(device_batch)->objects(&device_batch->view, &out, batch->stream),
+                           error);
+}
+
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
 size_t vcs_device_batch_api_state_size(const vcs_batch_t *batch) {

@@ -334,4 +334,5 @@ const vcs_engine_t VCS_CUDA_ENGINE = {use,
                                       busy,
                                       glance,
                                       wait_for,
-                                      vcs_grad_product};
+                                      vcs_grad_product,
+                                      vcs_kernels_objects};

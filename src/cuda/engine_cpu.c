@@ -248,6 +248,6 @@ static const vcs_fault_t *map(const vcs_truth_view_t *truth, bool ram, float *ma
   return NULL;
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,      turn_to, allocate,    vcs_os_free_lines, move, deal, reset,
-                                     step,     copy,    begin_truth, truth_of,          map,  busy, move,
-                                     wait_for, NULL};
+const vcs_engine_t vcs_engine_cpu = {
+    use,  turn_to,  allocate, vcs_os_free_lines,     move, deal, reset, step, copy, begin_truth, truth_of, map, busy,
+    move, wait_for, NULL,     vcs_engine_cpu_objects};

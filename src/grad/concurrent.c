@@ -674,6 +674,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
       const vcs_place_t *place = &given->places[i];
       if (place->kind == VCS_PLACE_STATE) ((uint8_t *)m)[place->index] ^= (uint8_t)(1u << place->bit);
     }
+  } else {
+    vcs_read_all_ram(m);
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
@@ -982,6 +984,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->after = calloc(1, size);
   walk->spare = calloc(1, size);
   walk->work.m = calloc(1, size);
+  walk->work.collide = vcs_collide_create();
   walk->base_note.capacity = walk->note.capacity = VCS_FRAME_INSTRUCTIONS;
   walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
   walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
@@ -990,9 +993,9 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
-  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->base_note.accesses ||
-      !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines || !walk->picture ||
-      (base->view.rom && !walk->rom_heads)) {
+  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||
+      !walk->base_note.accesses || !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines ||
+      !walk->picture || (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
@@ -1014,6 +1017,7 @@ void vcs_concurrent_free(vcs_concurrent_t *walk) {
   free(walk->after);
   free(walk->spare);
   free(walk->work.m);
+  free(walk->work.collide);
   free(walk->base_note.accesses);
   free(walk->note.accesses);
   free(walk->waiting);

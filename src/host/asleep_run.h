@@ -289,8 +289,8 @@ VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, v
 enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
 
 /* The same for a machine that stays as it was if the answer is false. */
-static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
-                         vcs_asleep_t *asleep) {
+VCS_SLOW_FN bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
+                              vcs_asleep_t *asleep) {
   uint8_t before[COPY_MOST];
   vcs_rows_t rows;
   const size_t size = vcs_machine_size(cart);

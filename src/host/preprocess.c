@@ -450,17 +450,22 @@ static void sum_row(const vcs_resize_t *plan, const uint8_t *row, uint16_t *sums
 }
 
 /* Sums down rows of sums, over den, rounded. Where one is too near to a half its `near` is set. */
-static void sum_down(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
+INLINE void sum_down(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
                      uint8_t *restrict near) {
   const vcs_axis_t *axis = &plan->y;
   const int32_t *units = axis->units + y * axis->most;
   const float part = 1.0f / (float)(plan->x.cell * axis->cell);
-  for (int x = 0; x < plan->x.to * plan->channels; x++) {
-    int32_t sum = 0;
-    for (int t = 0; t < axis->taps[y]; t++) sum += units[t] * from[t][x];
-    const float value = (float)sum * part;
-    out[x] = round_byte(value);
-    near[x] = fabsf(value - (float)out[x]) > 0.499f;
+  for (int first = 0; first < plan->x.to * plan->channels; first += SLICE) {
+    int32_t sum[SLICE] = {0};
+    for (int t = 0; t < axis->taps[y]; t++) {
+      const uint16_t *row = from[t] + first;
+      for (int x = 0; x < SLICE; x++) sum[x] += units[t] * row[x];
+    }
+    for (int x = 0; x < SLICE; x++) {
+      const float value = (float)sum[x] * part;
+      out[first + x] = round_byte(value);
+      near[first + x] = fabsf(value - (float)out[first + x]) > 0.499f;
+    }
   }
 }
 
