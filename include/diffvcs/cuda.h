@@ -50,9 +50,9 @@ typedef struct {
   uint8_t episodic_life;           /* 0; 1: a lost life ends the episode */
   uint8_t life_loss_info;          /* 0; 1: a lost life is reported as terminated, but the episode continues */
   uint8_t actions;                 /* VCS_DEVICE_BATCH_ACTIONS_ALL */
-  uint8_t endless;      /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
-  uint64_t players;     /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
-  uint64_t autoreset;   /* VCS_AUTORESET_SAME_STEP; with `endless` no episode ends */
+  uint8_t endless;    /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
+  uint64_t players;   /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
+  uint64_t autoreset; /* VCS_AUTORESET_SAME_STEP; with `endless` no episode ends */
   int32_t width, height, stack; /* 0, 0, 0: pixels of small pictures, and their number; 0 means 84, 84 and 4 */
   int32_t rgb;                  /* 0: one gray byte per pixel; 1: three bytes */
   uint64_t reserved[4];         /* 0 */
