@@ -387,6 +387,8 @@ def main() -> int:
         saved = torch.load(out / "agent.pt", map_location=device, weights_only=True)
         agent.load_state_dict(saved["agent"])
         learner.optimizer.load_state_dict(saved["optimizer"])
+        for group in learner.optimizer.param_groups:  # set_rate changes this number, and a CUDA graph reads it
+            group["lr"] = learner.rate
         earlier, frames, rows = saved["seconds"], saved["frames"], [tuple(row) for row in saved["curve"]]
     actor.load_state_dict(agent.state_dict())
 
