@@ -592,7 +592,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
   uint32_t reads = 0;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
-    settle(walk, row);
+    if (walk->waiting[row] >= 0) settle(walk, row);
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
