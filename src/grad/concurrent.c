@@ -312,7 +312,6 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
     walk->work.picture = NULL;
-    vcs_beam_advance(&walk->work, &reader->flip->beam, read->segment);
     if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
