@@ -50,9 +50,41 @@ static void check(painter_t paint) {
   }
 }
 
+typedef void (*layer_painter_t)(const vcs_layer_t *low, const vcs_layer_t *middle, const vcs_layer_t *high,
+                                uint8_t background, int from, int to, uint8_t *row);
+
+/* The same for layers, of which some are empty, and whole rows or stretches of them. */
+static void check_layers(layer_painter_t paint) {
+  for (int line = 0; line < LINES; line++) {
+    uint8_t row[VCS_WIDTH + 2 * GUARD], expected[VCS_WIDTH + 2 * GUARD];
+    const uint8_t background = (uint8_t)noise();
+    vcs_layer_t layer[3];
+    int from = 0, to = VCS_WIDTH;
+    if (noise() % 2) {
+      from = (int)(noise() % VCS_WIDTH);
+      to = from + (int)(noise() % (uint64_t)(VCS_WIDTH - from + 1));
+    }
+    for (size_t i = 0; i < sizeof row; i++) row[i] = expected[i] = (uint8_t)noise();
+    for (int i = 0; i < 3; i++) {
+      layer[i].colour = (uint8_t)noise();
+      for (int w = 0; w < VCS_LINE_WORDS; w++) layer[i].word[w] = noise() % 3 ? noise() & noise() : 0;
+      layer[i].word[VCS_LINE_WORDS - 1] &= 0xFFFFFFFF;
+    }
+    for (int x = from; x < to; x++) {
+      expected[GUARD + x] = background;
+      for (int i = 0; i < 3; i++) {
+        if (lit(layer[i].word[x >> 6], x)) expected[GUARD + x] = layer[i].colour;
+      }
+    }
+    paint(&layer[0], &layer[1], &layer[2], background, from, to, row + GUARD);
+    assert_memory_equal(row, expected, sizeof row);
+  }
+}
+
 static void test_paint_by_eight_is_pixel_by_pixel(void **state) {
   (void)state;
   check(vcs_paint_by_eight);
+  check_layers(vcs_paint_layers_by_eight);
 }
 
 static void test_paint_by_32_is_pixel_by_pixel(void **state) {
@@ -60,6 +92,7 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
 #if VCS_PAINT_WIDE
   if (__builtin_cpu_supports("avx2")) {
     check(vcs_paint_by_32);
+    check_layers(vcs_paint_layers_by_32);
     return;
   }
 #endif
@@ -69,6 +102,7 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
 static void test_paint_is_pixel_by_pixel(void **state) {
   (void)state;
   check(vcs_paint);
+  check_layers(vcs_paint_layers); /* by AVX-512 if there is */
 }
 
 int main(void) {

@@ -716,15 +716,15 @@ VCS_SLOW_FN void vcs_find_shown(const vcs_t *m, unsigned on, const uint64_t seen
 /* Adds what is drawn in pixels [x0, x1) of row y; `on` are the objects that may be lit, with their pixels, and
  * [x0, x1) without [blank, blank_end) is seen. */
 VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, unsigned on,
-                                  const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
+                                  const vcs_pixels_t line[VCS_OBJECTS], int blank, int blank_end) {
   uint64_t shown[VCS_OBJECTS][3], piece[VCS_OBJECTS][3], pair[3][3], covers = 0;
   const uint64_t *lit[VCS_OBJECTS] = {0, 0, 0, 0, 0, 0};
   bool whole = x1 - x0 == VCS_WIDTH;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
-    lit[i] = line[i]->word;
+    lit[i] = line[i].word;
     if (!whole) {
-      for (int w = 0; w < 3; w++) piece[i][w] = line[i]->word[w] & vcs_from(x0, w) & ~vcs_from(x1, w);
+      for (int w = 0; w < 3; w++) piece[i][w] = line[i].word[w] & vcs_from(x0, w) & ~vcs_from(x1, w);
       lit[i] = piece[i];
     }
     if (!(lit[i][0] | lit[i][1] | lit[i][2])) on &= ~(1u << i);

@@ -5,9 +5,13 @@
  *
  *   line 50   |  blank  |=============================|      no change since line 49: a copy of the row above
  *   line 51   |  GRP0   |=============================|      the masks of what has changed, then the whole row
- *   line 52   |  GRP0   |========| PF1 |==============|      PF's mask is its old one up to the change and its new one
+ *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits on the left half are old, those on the right
+ * new line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *
+ * Most changes of the playfield in mid-line come while the beam is outside the bits of that byte, so a row only keeps
+ * the bytes that its two halves show (`field`), and makes one mask of them at its end.
  *
  * Masks are those that collisions need too (vcs_video_t: line, stale). HMOVE's blanks are kept by row. This is only for
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
@@ -33,6 +37,8 @@ typedef struct {
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
+  uint64_t field;                   /* PF0 to PF2 as the left half of the row shows them, and the right half, ... */
+  uint8_t kept;                     /* ... for those of the six that have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
 } vcs_rows_t;
 
@@ -40,7 +46,8 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
   rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
-  rows->x = rows->split = 0;
+  rows->field = 0;
+  rows->x = rows->split = rows->kept = 0;
   rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
   vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
 }
@@ -77,80 +84,80 @@ VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int o
   }
 }
 
-/* Adds the pixels of two objects as a layer, unless they have no pixels. */
-VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
-                          uint8_t colour, vcs_pixels_t *both) {
-  if (!(lit & (1u << a | 1u << b))) return layers;
-  layer[layers].colour = colour;
-  if (lit >> a & lit >> b & 1) {
-    for (int w = 0; w < 3; w++) both->word[w] = line[a]->word[w] | line[b]->word[w];
-    layer[layers].word = both->word;
-  } else {
-    layer[layers].word = line[lit >> a & 1 ? a : b]->word;
-  }
-  return layers + 1;
+/* PF0 to PF2, twice. */
+VCS_FN uint64_t vcs_rows_field_now(const vcs_t *m) {
+  return (m->pf[0] | (uint64_t)m->pf[1] << 8 | (uint64_t)m->pf[2] << 16) * 0x1000001;
 }
 
-/* Paints a whole row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *const *line, unsigned lit, uint8_t *row) {
-  vcs_layer_t layer[3];
-  const vcs_pixels_t *with_score[VCS_OBJECTS];
-  vcs_pixels_t both[3], scored[2];
-  int layers = 0;
-  bool front = m->ctrlpf & 4;
-  if (VCS_UNLIKELY(m->ctrlpf & 2) && (!front || vcs_objects_on(m) == 1u << VCS_PF)) {
-    for (int w = 0; w < 3; w++) {
-      uint64_t left = ~vcs_from(80, w), pf = lit >> VCS_PF & 1 ? line[VCS_PF]->word[w] : 0;
-      scored[0].word[w] = (lit >> VCS_P0 & 1 ? line[VCS_P0]->word[w] : 0) | (pf & left);
-      scored[1].word[w] = (lit >> VCS_P1 & 1 ? line[VCS_P1]->word[w] : 0) | (pf & ~left);
-    }
-    for (int i = 0; i < VCS_OBJECTS; i++) with_score[i] = line[i];
-    with_score[VCS_P0] = &scored[0];
-    with_score[VCS_P1] = &scored[1];
-    line = with_score;
-    lit = (lit | 1u << VCS_P0 | 1u << VCS_P1) & ~(1u << VCS_PF);
-    front = false;
+/* What the playfield lights in the row if no byte of it has changed while it was shown. */
+VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t *pixels) {
+  const uint64_t kept = vcs_spread_bytes(rows->kept), field = (rows->field & kept) | (vcs_rows_field_now(m) & ~kept);
+  const uint8_t left[3] = {(uint8_t)field, (uint8_t)(field >> 8), (uint8_t)(field >> 16)};
+  const uint8_t right[3] = {(uint8_t)(field >> 24), (uint8_t)(field >> 32), (uint8_t)(field >> 40)};
+  vcs_place_playfield(left, right, m->pf_mirrored, pixels->word);
+}
+
+/* A word of what two objects light. */
+VCS_FN uint64_t vcs_rows_both(const vcs_pixels_t line[VCS_OBJECTS], int a, int b, int w) {
+  return line[a].word[w] | line[b].word[w];
+}
+
+/* Paints pixels [from, to) of a row: the objects' priorities (vcs_line_colours) as layers. */
+VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], int from, int to,
+                                  uint8_t *row) {
+  const bool scored = VCS_UNLIKELY(m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
+  vcs_layer_t pf = {{vcs_rows_both(line, VCS_PF, VCS_BL, 0), vcs_rows_both(line, VCS_PF, VCS_BL, 1),
+                     vcs_rows_both(line, VCS_PF, VCS_BL, 2)},
+                    m->colu[VCS_COLUPF]};
+  vcs_layer_t p1 = {{vcs_rows_both(line, VCS_P1, VCS_M1, 0), vcs_rows_both(line, VCS_P1, VCS_M1, 1),
+                     vcs_rows_both(line, VCS_P1, VCS_M1, 2)},
+                    m->colu[VCS_COLUP1]};
+  vcs_layer_t p0 = {{vcs_rows_both(line, VCS_P0, VCS_M0, 0), vcs_rows_both(line, VCS_P0, VCS_M0, 1),
+                     vcs_rows_both(line, VCS_P0, VCS_M0, 2)},
+                    m->colu[VCS_COLUP0]};
+  for (int w = 0; w < 3 && scored; w++) {
+    pf.word[w] = line[VCS_BL].word[w];
+    p1.word[w] |= line[VCS_PF].word[w] & vcs_from(80, w);
+    p0.word[w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
   }
-  if (!front) layers = vcs_rows_layer(layer, layers, line, lit, VCS_PF, VCS_BL, m->colu[VCS_COLUPF], &both[0]);
-  layers = vcs_rows_layer(layer, layers, line, lit, VCS_P1, VCS_M1, m->colu[VCS_COLUP1], &both[1]);
-  layers = vcs_rows_layer(layer, layers, line, lit, VCS_P0, VCS_M0, m->colu[VCS_COLUP0], &both[2]);
-  if (front) layers = vcs_rows_layer(layer, layers, line, lit, VCS_PF, VCS_BL, m->colu[VCS_COLUPF], &both[0]);
-  vcs_paint_layers(layer, layers, m->colu[VCS_COLUBK], row);
+  if (m->ctrlpf & 4 && !scored) {
+    vcs_paint_layers(&p1, &p0, &pf, m->colu[VCS_COLUBK], from, to, row);
+  } else {
+    vcs_paint_layers(&pf, &p1, &p0, m->colu[VCS_COLUBK], from, to, row);
+  }
 }
 
 /* Paints the row from where it is painted up to pixel x. */
 VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
   vcs_pixels_t joined[VCS_OBJECTS];
-  uint8_t painted[VCS_WIDTH], *row = rows->row;
-  const vcs_pixels_t *line[VCS_OBJECTS];
+  const vcs_pixels_t *line = video->line;
   int from = rows->x;
-  unsigned lit = on | rows->split;
   rows->x = (uint8_t)x;
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   if (m->vblank & 2) {
-    vcs_fill(row + from, 0, x - from);
+    vcs_fill(rows->row + from, 0, x - from);
 #ifdef VCS_ROW_PAINTED
     VCS_ROW_PAINTED(rows, m, line, 0, from, x);
 #endif
     return;
   }
-  for (unsigned stale = lit & video->stale; stale; stale &= stale - 1) {
-    vcs_rows_make(m, video, on, VCS_LOWEST(stale));
+  if (rows->kept) { /* the mask is for this row only */
+    vcs_rows_field(rows, m, &video->line[VCS_PF]);
+    video->stale &= (uint8_t) ~(1u << VCS_PF);
   }
-  for (unsigned split = rows->split; split; split &= split - 1) {
-    int i = VCS_LOWEST(split);
-    vcs_rows_join(rows, &video->line[i], i, &joined[i]);
-    line[i] = &joined[i];
+  for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_rows_make(m, video, on, VCS_LOWEST(stale));
+  if (rows->kept) video->stale |= 1u << VCS_PF;
+  if (rows->split) {
+    for (int i = 0; i < VCS_OBJECTS; i++) joined[i] = video->line[i];
+    for (unsigned split = rows->split; split; split &= split - 1) {
+      int i = VCS_LOWEST(split);
+      vcs_rows_join(rows, &video->line[i], i, &joined[i]);
+    }
+    line = joined;
   }
 #ifdef VCS_ROW_PAINTED
-  VCS_ROW_PAINTED(rows, m, line, lit, from, x);
+  VCS_ROW_PAINTED(rows, m, line, VCS_ALL_OBJECTS, from, x);
 #endif
-  if (x - from == VCS_WIDTH) {
-    vcs_rows_paint_layers(m, line, lit, row);
-  } else {
-    vcs_rows_paint_layers(m, line, lit, painted);
-    __builtin_memcpy(row + from, painted + from, (size_t)(x - from));
-  }
+  vcs_rows_paint_layers(m, line, from, x, rows->row);
 }
 
 /* Ends all rows that have ended by a clock of the frame. */
@@ -160,15 +167,13 @@ VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
     if (rows->dirty | rows->split | rows->x || (rows->number > 0 && comb > rows->comb[rows->number - 1])) {
       bool in_pieces = rows->x > 0;
       vcs_rows_paint(rows, m, video, on, VCS_WIDTH);
-      rows->dirty = (uint8_t)(rows->split | (in_pieces ? VCS_LOOK : 0));
-      rows->split = rows->x = 0;
+      rows->dirty = (uint8_t)(rows->split | (rows->kept ? 1u << VCS_PF : 0) | (in_pieces ? VCS_LOOK : 0));
+      rows->split = rows->kept = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
 #ifdef VCS_ROW_PAINTED
       if (comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
-        const vcs_pixels_t *line[VCS_OBJECTS];
-        for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
-        VCS_ROW_PAINTED(rows, m, line, on, 0, VCS_WIDTH);
+        VCS_ROW_PAINTED(rows, m, video->line, on, 0, VCS_WIDTH);
       }
 #endif
     }
@@ -201,6 +206,10 @@ VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
 #endif
     if (!(rows->split >> i & 1)) {
       rows->before[i] = video->line[i];
+      if (i == VCS_PF && rows->kept) {
+        vcs_rows_field(rows, m, &rows->before[i]);
+        rows->kept = 0;
+      }
       rows->split |= (uint8_t)(1u << i);
     } else if (rows->cut[i] != x) {
       vcs_rows_join(rows, &video->line[i], i, &rows->before[i]);
@@ -216,6 +225,42 @@ VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video
     vcs_rows_cut(rows, m, video, on, changed, clock);
   } else {
     rows->dirty |= (uint8_t)changed;
+  }
+}
+
+/* The first pixels and the ends of PF0 to PF2: on the left half, on the right half and there mirrored. */
+typedef struct {
+  uint8_t first, end;
+} vcs_span_t;
+VCS_TABLE(vcs_span_t, vcs_field_span, 9,
+          {{0, 16}, {16, 48}, {48, 80}, {80, 96}, {96, 128}, {128, 160}, {144, 160}, {112, 144}, {80, 112}})
+
+/* Byte i of the playfield is about to change behind the first pixel of the row. */
+VCS_SLOW_FN void vcs_rows_cut_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                    int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end(rows, m, video, on, clock);
+  rows->dirty |= 1u << VCS_PF;
+  if (clock <= rows->clock) return;
+  const int x = clock - rows->clock;
+  const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
+  if (rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6 || (x > left.first && x < left.end) ||
+      (x > right.first && x < right.end)) {
+    vcs_rows_cut(rows, m, video, on, 1u << VCS_PF, clock);
+    return;
+  }
+  const unsigned passed = ((unsigned)(x >= left.end) << i | (unsigned)(x >= right.end) << (3 + i)) & ~rows->kept;
+  const uint64_t bytes = vcs_spread_bytes(passed);
+  rows->field = (rows->field & ~bytes) | (vcs_rows_field_now(m) & bytes);
+  rows->kept |= (uint8_t)passed;
+}
+
+/* The same anywhere. */
+VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                  int32_t clock) {
+  if (clock > rows->clock) {
+    vcs_rows_cut_field(rows, m, video, on, i, clock);
+  } else {
+    rows->dirty |= 1u << VCS_PF;
   }
 }
 

@@ -4,8 +4,7 @@
  * pays nothing. */
 #include "core/objects.h"
 
-static void row_painted(const void *rows, const vcs_t *m, const vcs_pixels_t *const *line, unsigned on, int from,
-                        int to);
+static void row_painted(const void *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on, int from, int to);
 static void row_cut(const void *rows, const vcs_t *m, int object, int x);
 #define VCS_ROW_PAINTED(rows, m, line, on, from, to) row_painted(rows, m, line, on, from, to)
 #define VCS_ROW_CUT(rows, m, object, x) row_cut(rows, m, object, x)
@@ -17,8 +16,7 @@ typedef struct {
   vcs_recorder_t *recorder;
 } recorded_rows_t;
 
-static void row_painted(const void *rows, const vcs_t *m, const vcs_pixels_t *const *line, unsigned on, int from,
-                        int to) {
+static void row_painted(const void *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on, int from, int to) {
   const recorded_rows_t *recorded = rows;
   const int number = recorded->rows.number;
   vcs_recorder_t *r = recorded->recorder;

@@ -15,9 +15,9 @@
 #endif
 #include "core/tia.h"
 
-/* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
+/* The shape of an object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
-  vcs_asleep_change(m, &asleep->video, 1u << object, vcs_moment_last(asleep));
+  vcs_asleep_change_shape(m, &asleep->video, object, vcs_moment_last(asleep));
 }
 VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
@@ -32,7 +32,15 @@ VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsig
 }
 
 VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  change(m, asleep, VCS_PF);
+  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
+  vcs_asleep_collide_these(m, &asleep->video, 1u << VCS_PF, at);
+  if (asleep->rows) {
+    int32_t clock = vcs_moment_clock(m, &asleep->video, at);
+    vcs_rows_change_field(asleep->rows, m, &asleep->video, asleep->on, i, clock);
+  }
+  vcs_asleep_part(asleep, 1u << VCS_PF);
+  asleep->video.stale |= 1u << VCS_PF;
+  asleep->since[VCS_PF] = at;
   m->pf[i] = value;
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
 }

@@ -21,12 +21,10 @@ typedef struct {
 } recorded_video_t;
 
 static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
-  const vcs_pixels_t *line[VCS_OBJECTS];
   if (same) return;
   const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   vcs_record_piece(m, ((recorded_video_t *)(void *)video)->recorder, m->line - m->first_line, first - VCS_HBLANK_CLOCKS,
-                   to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS,
+                   to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, video->line, blank - VCS_HBLANK_CLOCKS,
                    VCS_COMB_PIXELS);
 }
 
