@@ -235,33 +235,28 @@ typedef struct {
 VCS_TABLE(vcs_span_t, vcs_field_span, 9,
           {{0, 16}, {16, 48}, {48, 80}, {80, 96}, {96, 128}, {128, 160}, {144, 160}, {112, 144}, {80, 112}})
 
-/* Byte i of the playfield is about to change behind the first pixel of the row. */
-VCS_SLOW_FN void vcs_rows_cut_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                    int32_t clock) {
-  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end(rows, m, video, on, clock);
-  rows->dirty |= 1u << VCS_PF;
-  if (clock <= rows->clock) return;
+/* Byte i of the playfield is about to change at a clock of the frame. Returns false, and does nothing, if that needs
+ * more than the bytes: the row has ended, or the beam is within the byte. */
+VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int32_t clock) {
   const int x = clock - rows->clock;
-  const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
-  if (rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6 || (x > left.first && x < left.end) ||
-      (x > right.first && x < right.end)) {
-    vcs_rows_cut(rows, m, video, on, 1u << VCS_PF, clock);
-    return;
+  if (x > 0) {
+    const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
+    if (x >= VCS_WIDTH || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
+    if ((x > left.first && x < left.end) || (x > right.first && x < right.end)) return false;
+    const unsigned passed = ((unsigned)(x >= left.end) << i | (unsigned)(x >= right.end) << (3 + i)) & ~rows->kept;
+    const uint64_t bytes = vcs_spread_bytes(passed);
+    rows->field = (rows->field & ~bytes) | (vcs_rows_field_now(m) & bytes);
+    rows->kept |= (uint8_t)passed;
   }
-  const unsigned passed = ((unsigned)(x >= left.end) << i | (unsigned)(x >= right.end) << (3 + i)) & ~rows->kept;
-  const uint64_t bytes = vcs_spread_bytes(passed);
-  rows->field = (rows->field & ~bytes) | (vcs_rows_field_now(m) & bytes);
-  rows->kept |= (uint8_t)passed;
+  rows->dirty |= 1u << VCS_PF;
+  return true;
 }
 
-/* The same anywhere. */
-VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                  int32_t clock) {
-  if (clock > rows->clock) {
-    vcs_rows_cut_field(rows, m, video, on, i, clock);
-  } else {
-    rows->dirty |= 1u << VCS_PF;
-  }
+/* The same in any case. */
+VCS_SLOW_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                       int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end(rows, m, video, on, clock);
+  if (!vcs_rows_keep_field(rows, m, i, clock)) vcs_rows_cut(rows, m, video, on, 1u << VCS_PF, clock);
 }
 
 /* HMOVE blanks pixels of a row from x on. */
