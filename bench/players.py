@@ -18,7 +18,6 @@ import diffvcs
 from diffvcs.pettingzoo import environments
 
 KINDS = {"environment": "environment", "ram": "batch of RAM", "batch": "batch of pictures"}
-GAMES = "boxing_v2 pong_v3 space_invaders_v2 joust_v3 tennis_v3".split()
 
 
 def rate(step, frames, count):
@@ -67,7 +66,7 @@ def measure(name, rounds, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", default=",".join(GAMES))
+    parser.add_argument("--games", default=",".join(environments))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=1000)
     options = parser.parse_args()

@@ -334,6 +334,8 @@ def check_ready(game, plan):
         else:
             arrays = side.reset(range(envs), range(9, 9 + envs))
             ids, got = arrays["env_ids"].copy(), arrays["observations"]
+        for env in ids:  # as every other environment, whose reset recv reports with a reward of 0
+            story[env].append(0)
         for _ in range(plan.few):
             for i, env in enumerate(ids):
                 story[env].append(hash(got[i].tobytes()))

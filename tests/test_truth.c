@@ -468,6 +468,41 @@ static void test_truth_idle_run_is_what_the_environment_does(void **context) {
   close_fixture(&fixture);
 }
 
+/* A program whose frames end with the program counter at 0, in the TIA, which drives two bits of a byte and leaves the
+ * last byte on the bus in the others. After a frame of an environment that is the last byte of RAM, $18 here: CLC. So
+ * the processor executes instructions of one byte up to RAM, where it jumps back to the image. With the byte of the
+ * last instruction, 0, it would execute BRK, which jumps to $85 and takes one from the counter of frames. */
+static void test_truth_of_a_program_in_the_tia_is_what_the_environment_does(void **context) {
+  static const uint8_t program[] = {
+      0xA2, 0x0A, 0xBD, 0x20, 0xF0, 0x95, 0x80, 0xCA, 0x10, 0xF8, /* copy what is at $F020 to $80 */
+      0xA9, 0x18, 0x85, 0xFF,                                     /* $FF: CLC */
+      0xE6, 0x90,                                                 /* INC $90 counts frames */
+      0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02, /* VSYNC for three lines */
+      0xA9, 0x00, 0x4C, 0xFE, 0xFF,                               /* LDA #0, JMP to STA VSYNC at $FFFE */
+      0xEA, 0x4C, 0x00, 0xF0, 0xEA, 0xEA,                         /* at $F020: NOP, JMP $F000, NOP, NOP */
+      0xC6, 0x90, 0x4C, 0x00, 0xF0,                               /* $86: DEC $90, JMP $F000 */
+  };
+  (void)context;
+  uint8_t image[4096] = {0};
+  fixture_t fixture;
+  vcs_error_t error;
+  vcs_truth_t base, row;
+  memcpy(image, program, sizeof program);
+  memcpy(image + 0xFFC, (const uint8_t[]){0x00, 0xF0, 0x85, 0x00}, 4);
+  if (vcs_cart_load(image, sizeof image, NULL, &fixture.cart, &error)) fail_msg("%s", error.message);
+  if (vcs_env_create(fixture.cart, &fixture.env, &error)) fail_msg("%s", error.message);
+  vcs_run_idle(fixture.env, FRAMES, fixture.controls, &fixture.run);
+  const vcs_place_t counter = {VCS_PLACE_STATE, 5, 0, (uint32_t)(offsetof(vcs_t, ram) + 0x10)};
+  const vcs_truth_results_t results = {.base = &base, .rows = &row};
+  assert_int_equal(vcs_truth(&fixture.run, NULL, &counter, 1, &results, &error), VCS_OK);
+  const uint8_t before = vcs_env_ram(fixture.env)[0x10];
+  for (int i = 0; i < FRAMES; i++) vcs_env_act_on(fixture.env, VCS_NOOP, VCS_NOOP);
+  assert_int_equal((uint8_t)(vcs_env_ram(fixture.env)[0x10] - before), FRAMES);
+  assert_int_equal(base.ram_crc, vcs_crc32(vcs_env_ram(fixture.env), 128));
+  assert_int_equal(row.ram_bytes, 1);
+  close_fixture(&fixture);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_truth_equals_running_by_hand),
@@ -479,6 +514,7 @@ int main(void) {
       cmocka_unit_test(test_truth_knows_rom_that_is_not_read),
       cmocka_unit_test(test_truth_refuses_what_is_not_there),
       cmocka_unit_test(test_truth_idle_run_is_what_the_environment_does),
+      cmocka_unit_test(test_truth_of_a_program_in_the_tia_is_what_the_environment_does),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

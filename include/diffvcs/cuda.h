@@ -52,7 +52,8 @@ typedef struct {
   uint8_t actions;                 /* VCS_DEVICE_BATCH_ACTIONS_ALL */
   uint8_t endless;      /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
   uint64_t players;     /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
-  uint64_t reserved[7]; /* 0 */
+  uint64_t autoreset;   /* VCS_AUTORESET_SAME_STEP; with `endless` no episode ends */
+  uint64_t reserved[6]; /* 0 */
 } vcs_device_batch_options_t;
 VCS_API void vcs_device_batch_defaults(vcs_device_batch_options_t *options);
 
@@ -72,8 +73,9 @@ VCS_API size_t vcs_device_batch_observation_size(const vcs_device_batch_t *batch
 VCS_API size_t vcs_device_batch_env_bytes(const vcs_device_batch_t *batch);
 
 /* Starts an episode in every environment; `seed` and the environment's index seed its generator. The results are those
- * of a batch, in device memory, with one entry per environment; final_observations and sound must be NULL. The caller's
- * buffer holds the stacks of small observations: pass the same buffer to every call and do not modify it.
+ * of a batch, in device memory, with one entry per environment; sound must be NULL, and so must final_observations
+ * without small observations. The caller's buffer holds the stacks of small observations: pass the same buffer to every
+ * call and do not modify it.
  *
  * `stream` is a cudaStream_t, NULL for the default stream; calls queue their work there, and vcs_device_batch_wait
  * waits for it. */
@@ -82,8 +84,8 @@ VCS_API vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t 
 
 /* Runs one step. `actions` has one action per environment, in device memory; an action out of range is NOOP. With NULL
  * each environment draws an action from its game's minimal set. Sticky actions are drawn for each frame. When an
- * episode ends, the rest of the step is skipped, `terminated` or `truncated` is 1, and the next episode begins at once
- * from a start: observation, lives and frame numbers are those of the new episode. */
+ * episode ends, the rest of the step is skipped, `terminated` or `truncated` is 1, and the next episode begins from a
+ * start: at once, so that observation, lives and frame numbers are those of the new episode, or as `autoreset` says. */
 VCS_API vcs_status_t vcs_device_batch_step(vcs_device_batch_t *batch, const int32_t *actions,
                                            const vcs_batch_results_t *results, void *stream, vcs_error_t *error);
 VCS_API vcs_status_t vcs_device_batch_wait(vcs_device_batch_t *batch, void *stream, vcs_error_t *error);

@@ -328,6 +328,28 @@ class ALEVectorInterface:
             lib.vcs_batch_step(self.handle, actions, strengths, results)
             return self._shown(arrays)
 
+    def begin_step(self, action_ids: Any, paddle_strengths: Any = None) -> None:
+        """Starts a step of all environments and returns while threads work on it; end_step returns its results.
+
+        Threads write results into their arrays themselves, which is faster than send and recv. No other call is allowed
+        in between. On a device this is a step, which is only queued.
+        """
+        if self.device != devices.CPU:
+            self._begun = self._step_there(action_ids, paddle_strengths)
+            return
+        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs, *self._each))
+        with self.handle.lock:
+            self._begun = arrays, results = self._results()
+            lib.vcs_batch_begin_step(self.handle, actions, strengths, results)
+
+    def end_step(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Waits for the step that begin_step started; returns what step returns."""
+        if self.device != devices.CPU:
+            return self._begun
+        with self.handle.lock:
+            lib.vcs_batch_end_step(self.handle)
+            return self._shown(self._begun[0])
+
     def _step_there(self, action_ids: Any, paddle_strengths: Any) -> Any:
         """A step on a device, which is only queued. Actions of the device are read where they are."""
         if paddle_strengths is not None:

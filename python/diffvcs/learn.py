@@ -6,8 +6,9 @@
 
 Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of each
 environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. Many run on
-the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"` takes the GPU from
-CROSSOVER environments on (docs/learning.md has the measurements).
+the GPU itself ("device"), where a step is only queued: Python does not wait for it. In between, threads emulate some of them
+while the GPU emulates the rest ("both"). `emulation="auto"` chooses by the number of environments (docs/learning.md has the
+measurements).
 
 Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
 one in the same step.
@@ -28,7 +29,14 @@ from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .ale import Action
 
-CROSSOVER = 4096  # environments from which the GPU emulates faster than 16 threads of its host
+BOTH_FROM, DEVICE_FROM = 2048, 65536  # environments from which "auto" takes both, and the GPU alone
+HOST_SHARE = 0.6  # part of the environments that threads emulate with "both" and 4,096 environments or fewer
+
+
+def host_share(num_envs: int) -> int:
+    """How many environments threads emulate with emulation="both": both then take about as long. A step of the GPU takes
+    nearly as long for few environments as for many, so its share grows."""
+    return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
 class TorchVectorEnv:
@@ -38,7 +46,9 @@ class TorchVectorEnv:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
         num_envs: the number of environments.
         device: of the tensors: "cuda", "cuda:1" or "cpu".
-        emulation: "host", "device" or "auto": where machines run.
+        emulation: "host", "device", "both" or "auto": where machines run.
+        on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as it
+            finishes while the GPU emulates the others).
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; those from before the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
@@ -58,10 +68,11 @@ class TorchVectorEnv:
         obs_type: str = "image",
         stack_num: int = 4,
         reward_clipping: bool = False,
+        on_host: int | None = None,
         **settings: Any,
     ) -> None:
-        if emulation not in ("auto", "host", "device"):
-            raise ValueError(f"emulation is auto, host or device; {emulation!r} is none of them")
+        if emulation not in ("auto", "host", "device", "both"):
+            raise ValueError(f"emulation is auto, host, device or both; {emulation!r} is none of them")
         if obs_type not in ("image", "ram"):
             raise ValueError(f"obs_type is image or ram; {obs_type!r} is neither")
         self.device = torch.device(device)
@@ -69,8 +80,20 @@ class TorchVectorEnv:
         if on_gpu and not torch.cuda.is_available():
             raise RuntimeError('PyTorch finds no GPU here: device="cpu" keeps tensors in the host\'s memory')
         if emulation == "auto":
-            emulation = "device" if on_gpu and num_envs >= CROSSOVER else "host"
+            emulation = "host"
+            if on_gpu and num_envs >= BOTH_FROM:
+                emulation = "both" if num_envs < DEVICE_FROM else "device"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
+        self._parts: list[TorchVectorEnv] = []
+        if emulation == "both":
+            count = host_share(num_envs) if on_host is None else on_host
+            if not 0 < count < num_envs:
+                raise ValueError(f"on_host is {count}: 1 to {num_envs - 1} of {num_envs} environments")
+            self._make_parts(
+                game, count, device=device, obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping,
+                **settings,
+            )  # fmt: skip
+            return
         ram = obs_type == "ram"
         there = emulation == "device"
         where = f"cuda:{self.device.index or 0}" if on_gpu else "cpu-as-gpu"
@@ -86,12 +109,32 @@ class TorchVectorEnv:
         self._score = torch.zeros(num_envs, device=self.device)
         self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
         self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
+        self._stream = 0  # CUDA's default one
+        self._shared: dict[int, torch.Tensor] = {}  # the arrays of a batch on a device, which are always the same
         if not there:
             self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # 2^32 + 1 is no 1
             self._stacks = [
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
             ]
+
+    def _make_parts(self, game: Any, on_host: int, **settings: Any) -> None:
+        """Two of these objects, one with emulation on the host, and one on the device."""
+        games = game if isinstance(game, list) else [game]
+        dealt = [games[i % len(games)] for i in range(self.num_envs)]
+        for emulation, own in (("host", dealt[:on_host]), ("device", dealt[on_host:])):
+            played = list({id(one): one for one in own}.values())
+            numbers = {id(one): i for i, one in enumerate(played)}
+            ids = [numbers[id(one)] for one in own]
+            self._parts.append(TorchVectorEnv(played, len(own), emulation=emulation, cart_ids=ids, **settings))
+        self.actions, self.observation_shape = self._parts[0].actions, self._parts[0].observation_shape
+        self._whole: dict[str, torch.Tensor] = {}
+
+    def _join(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
+        """The results of both parts in one tensor, the same one at every step."""
+        if name not in self._whole:
+            self._whole[name] = torch.cat(parts)
+        return torch.cat(parts, out=self._whole[name])
 
     @staticmethod
     def _pinned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -102,13 +145,26 @@ class TorchVectorEnv:
     def _there(self, array: Any) -> torch.Tensor:
         """A result of the batch as a tensor on the device."""
         if self.emulation == "device":
-            return torch.from_dlpack(array)
+            if id(array) not in self._shared:
+                self._shared[id(array)] = torch.from_dlpack(array)  # waits for the device
+            return self._shared[id(array)]
         return torch.from_numpy(array).to(self.device, non_blocking=True)
+
+    def _follow_stream(self) -> None:
+        """Steps on a device are queued on PyTorch's current stream."""
+        if self.emulation == "device" and self.device.type == "cuda":
+            stream = torch.cuda.current_stream(self.device).cuda_stream
+            if stream != self._stream:
+                self.batch.wait()  # for what was queued on the stream before
+                self.batch.set_stream(stream)
+                self._stream = stream
 
     def reset(self, seed: int = 0) -> torch.Tensor:
         """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations."""
-        if self.emulation == "device" and self.device.type == "cuda":
-            self.batch.set_stream(torch.cuda.current_stream(self.device).cuda_stream)
+        if self._parts:
+            host, there = self._parts
+            return self._join("observations", [host.reset(seed), there.reset(seed + host.num_envs)])
+        self._follow_stream()
         observations, info = self.batch.reset(np.arange(self.num_envs), np.arange(seed, seed + self.num_envs))
         self._score.zero_()
         self._frame = self._there(info["episode_frame_number"]).clone()
@@ -139,17 +195,29 @@ class TorchVectorEnv:
         if actions.is_floating_point() or actions.is_complex() or actions.shape != (self.num_envs,):
             shape = tuple(actions.shape)
             raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
+        if self._parts:  # the host first: it waits for actions, but not for the device
+            cut = self._parts[0].num_envs
+            self._parts[0].send(actions[:cut])
+            self._parts[1].send(actions[cut:])
+            return
         if self.emulation == "device":
+            self._follow_stream()
             self._results = self.batch.step(actions)
             return
         self._host_actions.copy_(actions, non_blocking=True)
         if self.device.type == "cuda":  # waits for the actions, and for copies of the results before
             torch.cuda.current_stream(self.device).synchronize()
-        self.batch.send(self._host_actions.numpy())
+        self.batch.begin_step(self._host_actions.numpy())
 
     def recv(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         """Returns observations, rewards, terminations, truncations and info of the step that was sent."""
-        raw = self._results if self.emulation == "device" else self.batch.recv()
+        if self._parts:
+            (*one, info_one), (*two, info_two) = (part.recv() for part in self._parts)
+            names = ("observations", "rewards", "terminated", "truncated")
+            joined = [self._join(name, [a, b]) for name, a, b in zip(names, one, two)]
+            info = {name: self._join(name, [info_one[name], info_two[name]]) for name in info_two}
+            return joined[0], joined[1], joined[2], joined[3], info
+        raw = self._results if self.emulation == "device" else self.batch.end_step()
         found, gained, terminated, truncated, info = raw
         rewards = self._there(gained).float()
         frame = self._there(info["episode_frame_number"])
@@ -180,4 +248,7 @@ class TorchVectorEnv:
 
     def close(self) -> None:
         """Ends the threads and frees the machines."""
-        self.batch.close()
+        for part in self._parts:
+            part.close()
+        if not self._parts:
+            self.batch.close()

@@ -21,7 +21,7 @@ def steps(random, env, count):
     return torch.from_numpy(random.integers(0, len(env.actions), (count, env.num_envs)))
 
 
-@pytest.mark.parametrize("emulation", ["host", "device"])
+@pytest.mark.parametrize("emulation", ["host", "device", "both"])
 def test_results_are_those_of_a_batch(random, emulation):
     settings = dict(max_episode_steps=160, noop_max=0)
     env = TorchVectorEnv("demo", 4, device="cpu", emulation=emulation, **settings)
@@ -82,8 +82,10 @@ def test_ram_and_errors(random):
         env.step(torch.zeros(2))
     with pytest.raises(ValueError, match="of shape \\(3,\\)"):
         env.step(torch.zeros(3, dtype=torch.int64))
-    with pytest.raises(ValueError, match="auto, host or device"):
+    with pytest.raises(ValueError, match="auto, host, device or both"):
         TorchVectorEnv("demo", 2, device="cpu", emulation="moon")
+    with pytest.raises(ValueError, match="1 to 1 of 2"):
+        TorchVectorEnv("demo", 2, device="cpu", emulation="both", on_host=2)
     if not torch.cuda.is_available():
         with pytest.raises(RuntimeError, match="no GPU"):
             TorchVectorEnv("demo", 2, device="cuda")

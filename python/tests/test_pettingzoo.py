@@ -108,8 +108,19 @@ def test_a_changed_score_is_rewarded_once(game, mode, cells, rewards):
     assert poke(machine)[0] == [0, 0]
 
 
+def test_double_dunk_takes_a_point_for_stalling():
+    """The two high bits of $89 say whom the game waits for, and 0 both: 120 frames in a row cost a point."""
+    for waits_for, rewards in ((0x80, [-1, 0]), (0x40, [0, -1]), (0xC0, [0, -1]), (0x00, [-1, -1])):
+        machine = machine_of("double_dunk")
+        assert poke(machine, (0x89, 1))[0] == [0, 0]
+        assert all(poke(machine, (0x89, waits_for))[0] == [0, 0] for _ in range(119))
+        assert poke(machine, (0x89, waits_for))[0] == rewards
+        assert all(poke(machine, (0x89, waits_for))[0] == [0, 0] for _ in range(120))
+        assert poke(machine, (0x89, waits_for))[0] == rewards
+
+
 def test_maze_craze_by_effects():
-    """The reference draws Maze Craze's mazes at random, so its games cannot be compared frame by frame."""
+    """Who wins and who is captured; random play seldom ends a game."""
     assert poke(machine_of("maze_craze", mode=0), (0xEC, 0xFF)) == ([1, -1], [0, 0], True)
     assert poke(machine_of("maze_craze", mode=0), (0xED, 0xFF)) == ([-1, 1], [0, 0], True)
     machine = machine_of("maze_craze", mode=4)

@@ -17,18 +17,18 @@
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
  * stops, and is run again by a TIA that draws (tia_beam.h).
  *
- * A file that needs to know what is painted (objects.h) defines two macros. VCS_ROW_PAINTED is called after pixels
- * [from, x) of a row are painted, with the objects that may be lit in them and their pixels, and not for a row that is
- * a copy of the row above it. VCS_ROW_CUT is called before an object changes at pixel x of the row.
+ * A recorder of objects (objects.h) sees each row or piece of a row that is painted, but not those that are copies of
+ * the row above them, and each object before it changes in the middle of a row.
  */
 #ifndef VCS_CORE_ROWS_H
 #define VCS_CORE_ROWS_H
 
+#include "objects.h"
 #include "tia_video.h"
 
 enum { VCS_ROWS_MOST = VCS_FRAME_BYTES / VCS_WIDTH + 1 };
 
-typedef struct {
+typedef struct vcs_rows {
   int32_t clock;                    /* clock of the frame of the first pixel of the row that is being painted */
   int32_t number;                   /* ... its number in the picture */
   uint8_t *row;                     /* ... its bytes */
@@ -40,16 +40,16 @@ typedef struct {
   uint64_t field;                   /* PF0 to PF2 as the left half of the row shows them, and the right half, ... */
   uint8_t kept;                     /* ... for those of the six that have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
+  vcs_recorder_t *recorder;         /* of objects, NULL: none */
+  void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
+                  int32_t clock); /* vcs_rows_cut, or the same with a recorder */
 } vcs_rows_t;
 
-VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
-  rows->number = m->line - m->first_line;
-  rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
-  rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
-  rows->field = 0;
-  rows->x = rows->split = rows->kept = 0;
-  rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
-  vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
+/* Copies words, because a load of two of them waits for stores of one. */
+VCS_FN void vcs_rows_copy(vcs_pixels_t *to, const vcs_pixels_t *from) {
+  to->word[0] = from->word[0];
+  to->word[1] = from->word[1];
+  to->word[2] = from->word[2];
 }
 
 /* What an object lights in the row: up to its cut as before, then as it is now. */
@@ -127,55 +127,76 @@ VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OB
   }
 }
 
-/* Paints the row from where it is painted up to pixel x. */
-VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
-  vcs_pixels_t joined[VCS_OBJECTS];
-  const vcs_pixels_t *line = video->line;
-  int from = rows->x;
+/* Records the objects of pixels [from, x) of the row. */
+VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on,
+                                 int from, int x) {
+  vcs_recorder_t *r = rows->recorder;
+  int blank = rows->comb[rows->number];
+  if (x - from == VCS_WIDTH) {
+    vcs_record_row(m, r, rows->number, on, rows->dirty | rows->split, line, blank, VCS_COMB_PIXELS);
+  } else {
+    vcs_record_piece(m, r, rows->number, from, x, on, line, blank, VCS_COMB_PIXELS);
+  }
+  if (x == VCS_WIDTH) vcs_record_row_end(r);
+}
+
+/* Paints the row from where it is painted up to pixel x. This and the next two are compiled once without and once with
+ * a recorder, so that pictures without one do not pay for it. */
+VCS_HOT_FN void vcs_rows_paint_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                    int x) {
+  vcs_pixels_t now[VCS_OBJECTS];
+  const int from = rows->x;
   rows->x = (uint8_t)x;
   if (m->vblank & 2) {
     vcs_fill(rows->row + from, 0, x - from);
-#ifdef VCS_ROW_PAINTED
-    VCS_ROW_PAINTED(rows, m, line, 0, from, x);
-#endif
+    if (recording) vcs_rows_record(rows, m, video->line, 0, from, x);
     return;
   }
-  if (rows->kept) { /* the mask is for this row only */
+  if (rows->kept) {
     vcs_rows_field(rows, m, &video->line[VCS_PF]);
     video->stale &= (uint8_t) ~(1u << VCS_PF);
   }
   for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_rows_make(m, video, on, VCS_LOWEST(stale));
-  if (rows->kept) video->stale |= 1u << VCS_PF;
-  if (rows->split) {
-    for (int i = 0; i < VCS_OBJECTS; i++) joined[i] = video->line[i];
-    for (unsigned split = rows->split; split; split &= split - 1) {
-      int i = VCS_LOWEST(split);
-      vcs_rows_join(rows, &video->line[i], i, &joined[i]);
-    }
-    line = joined;
+  for (unsigned split = rows->split; split; split &= split - 1) {
+    int i = VCS_LOWEST(split);
+    vcs_rows_copy(&now[i], &video->line[i]);
+    vcs_rows_join(rows, &now[i], i, &video->line[i]);
   }
-#ifdef VCS_ROW_PAINTED
-  VCS_ROW_PAINTED(rows, m, line, VCS_ALL_OBJECTS, from, x);
-#endif
-  vcs_rows_paint_layers(m, line, from, x, rows->row);
+  if (recording) vcs_rows_record(rows, m, video->line, VCS_ALL_OBJECTS, from, x);
+  vcs_rows_paint_layers(m, video->line, from, x, rows->row);
+  for (unsigned split = rows->split; split; split &= split - 1) {
+    int i = VCS_LOWEST(split);
+    vcs_rows_copy(&video->line[i], &now[i]);
+  }
+  if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask was for this row only */
+}
+
+VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
+  vcs_rows_paint_with(false, rows, m, video, on, x);
+}
+VCS_SLOW_FN void vcs_rows_paint_recorded(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
+  vcs_rows_paint_with(true, rows, m, video, on, x);
 }
 
 /* Ends all rows that have ended by a clock of the frame. */
-VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
+VCS_HOT_FN void vcs_rows_end_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                  int32_t clock) {
   for (; clock >= rows->clock + VCS_WIDTH; rows->clock += VCS_LINE_CLOCKS) {
     int comb = rows->comb[rows->number];
     if (rows->dirty | rows->split | rows->x || (rows->number > 0 && comb > rows->comb[rows->number - 1])) {
       bool in_pieces = rows->x > 0;
-      vcs_rows_paint(rows, m, video, on, VCS_WIDTH);
+      if (recording) {
+        vcs_rows_paint_recorded(rows, m, video, on, VCS_WIDTH);
+      } else {
+        vcs_rows_paint(rows, m, video, on, VCS_WIDTH);
+      }
       rows->dirty = (uint8_t)(rows->split | (rows->kept ? 1u << VCS_PF : 0) | (in_pieces ? VCS_LOOK : 0));
       rows->split = rows->kept = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
-#ifdef VCS_ROW_PAINTED
-      if (comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
-        VCS_ROW_PAINTED(rows, m, video->line, on, 0, VCS_WIDTH);
+      if (recording && comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
+        vcs_rows_record(rows, m, video->line, on, 0, VCS_WIDTH);
       }
-#endif
     }
     if (comb == 0) {
       __builtin_memset(rows->row, 0, VCS_COMB_PIXELS);
@@ -187,23 +208,40 @@ VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
   }
 }
 
+VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
+  vcs_rows_end_with(false, rows, m, video, on, clock);
+}
+VCS_SLOW_FN void vcs_rows_end_recorded(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                       int32_t clock) {
+  vcs_rows_end_with(true, rows, m, video, on, clock);
+}
+
 /* Objects, or VCS_LOOK, are about to change behind the first pixel of the row. */
-VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
-                              int32_t clock) {
-  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end(rows, m, video, on, clock);
+VCS_HOT_FN void vcs_rows_cut_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                  unsigned changed, int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) {
+    if (recording) {
+      vcs_rows_end_recorded(rows, m, video, on, clock);
+    } else {
+      vcs_rows_end(rows, m, video, on, clock);
+    }
+  }
   rows->dirty |= (uint8_t)changed;
   if (clock <= rows->clock) return;
   int x = clock - rows->clock;
   if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */
-    if (x > rows->x) vcs_rows_paint(rows, m, video, on, x);
+    if (x <= rows->x) return;
+    if (recording) {
+      vcs_rows_paint_recorded(rows, m, video, on, x);
+    } else {
+      vcs_rows_paint(rows, m, video, on, x);
+    }
     return;
   }
   for (; changed; changed &= changed - 1) {
     int i = VCS_LOWEST(changed);
     vcs_rows_make(m, video, on, i);
-#ifdef VCS_ROW_CUT
-    VCS_ROW_CUT(rows, m, i, x);
-#endif
+    if (recording) vcs_record_stance(m, rows->recorder, i, x);
     if (!(rows->split >> i & 1)) {
       rows->before[i] = video->line[i];
       if (i == VCS_PF && rows->kept) {
@@ -218,11 +256,46 @@ VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
   }
 }
 
-/* The same anywhere: at a clock of the frame. */
+VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
+                              int32_t clock) {
+  vcs_rows_cut_with(false, rows, m, video, on, changed, clock);
+}
+VCS_SLOW_FN void vcs_rows_cut_recorded(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                       unsigned changed, int32_t clock) {
+  vcs_rows_cut_with(true, rows, m, video, on, changed, clock);
+}
+
+VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
+  rows->recorder = recorder;
+  rows->cut_row = recorder ? vcs_rows_cut_recorded : vcs_rows_cut;
+  rows->number = m->line - m->first_line;
+  rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
+  rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
+  rows->field = 0;
+  rows->x = rows->split = rows->kept = 0;
+  rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
+  vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
+}
+
+VCS_FN void vcs_rows_end_any(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
+  if (rows->recorder) {
+    vcs_rows_end_recorded(rows, m, video, on, clock);
+  } else {
+    vcs_rows_end(rows, m, video, on, clock);
+  }
+}
+
+/* The picture is complete up to a clock of the frame. */
+VCS_FN void vcs_rows_finish(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
+  vcs_rows_end_any(rows, m, video, on, clock);
+  if (rows->recorder) vcs_recorder_finish(rows->recorder, rows->number);
+}
+
+/* Objects, or VCS_LOOK, are about to change at a clock of the frame. */
 VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                             int32_t clock) {
   if (clock > rows->clock) {
-    vcs_rows_cut(rows, m, video, on, changed, clock);
+    rows->cut_row(rows, m, video, on, changed, clock);
   } else {
     rows->dirty |= (uint8_t)changed;
   }
@@ -255,8 +328,8 @@ VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i
 /* The same in any case. */
 VCS_SLOW_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
                                        int32_t clock) {
-  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end(rows, m, video, on, clock);
-  if (!vcs_rows_keep_field(rows, m, i, clock)) vcs_rows_cut(rows, m, video, on, 1u << VCS_PF, clock);
+  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end_any(rows, m, video, on, clock);
+  if (!vcs_rows_keep_field(rows, m, i, clock)) rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
 }
 
 /* HMOVE blanks pixels of a row from x on. */

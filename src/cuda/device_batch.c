@@ -178,11 +178,12 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
                                           .shows = VCS_DEVICE_BATCH_SHOWS_SMALL,
                                           .max_pool = 1,
                                           .reward_clipping = 1,
-                                          .fire_reset = 1};
+                                          .fire_reset = 1,
+                                          .autoreset = VCS_AUTORESET_SAME_STEP};
 }
 
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
-  vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_device_batch_options_t", error);
+  vcs_status_t known = vcs_reserved_words_check(o->reserved, 6, "vcs_device_batch_options_t", error);
   if (known) return known;
   const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
@@ -193,6 +194,8 @@ static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t c
       {"shows", o->shows, VCS_DEVICE_BATCH_SHOWS_NOTHING, VCS_DEVICE_BATCH_SHOWS_SMALL},
       {"actions", o->actions, VCS_DEVICE_BATCH_ACTIONS_ALL, VCS_DEVICE_BATCH_ACTIONS_LEGAL},
       {"players", o->players > INT32_MAX ? INT32_MAX : (int64_t)o->players, 0, VCS_PLAYERS_MAX},
+      {"autoreset", o->autoreset > INT32_MAX ? INT32_MAX : (int64_t)o->autoreset, VCS_AUTORESET_NEXT_STEP,
+       VCS_AUTORESET_DISABLED},
   };
   vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
   if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
@@ -220,6 +223,10 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
     view->frames_at = view->record_bytes;
     view->record_bytes += (small ? 3 : 2) * (size_t)VCS_FRAME_BYTES;
   }
+  if (small) {
+    view->pooled_at = view->record_bytes;
+    view->record_bytes += VCS_WIDTH * height; /* a multiple of 16, like all parts */
+  }
   view->observation_bytes = small ? VCS_SMALL_STACK * VCS_SMALL_BYTES : draws ? VCS_WIDTH * height : 0;
   view->count = o->envs;
   view->height = (int32_t)height;
@@ -233,6 +240,7 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
   view->episodic_life = o->episodic_life;
   view->life_loss_info = o->life_loss_info;
   view->endless = o->endless;
+  view->autoreset = (uint8_t)o->autoreset;
 }
 
 /* The kinds of a batch: its different combinations of cartridge, mode and difficulty, in order of first use, and a hash
@@ -389,17 +397,22 @@ size_t vcs_device_batch_env_bytes(const vcs_device_batch_t *batch) { return batc
 
 /* ---- Playing ---------------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_device_batch_check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_check_results(const vcs_device_batch_t *batch, const vcs_batch_results_t *results,
+                                            vcs_error_t *error) {
   if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no results were given");
-  if (results->final_observations || results->sound) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no final_observations and no sound: give NULL");
+  if (results->sound) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no sound: give NULL");
+  if (results->final_observations && batch->options.shows != VCS_DEVICE_BATCH_SHOWS_SMALL) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "final_observations are small pictures: give NULL without them");
+  }
+  if (results->final_observations && !results->observations) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "final_observations need `observations`, which hold the stacks");
   }
   return VCS_OK;
 }
 
 vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t seed, const vcs_batch_results_t *results,
                                     void *stream, vcs_error_t *error) {
-  vcs_status_t status = vcs_device_batch_check_results(results, error);
+  vcs_status_t status = vcs_device_batch_check_results(batch, results, error);
   const vcs_device_batch_resets_t all = {.count = batch->view.count, .seeds_all = true, .seed = seed};
   return status ? status
                 : vcs_device_status(vcs_device_batch_engine(batch)->reset(&batch->view, &all, results, stream), error);
@@ -407,7 +420,7 @@ vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t seed, co
 
 vcs_status_t vcs_device_batch_step(vcs_device_batch_t *batch, const int32_t *actions,
                                    const vcs_batch_results_t *results, void *stream, vcs_error_t *error) {
-  vcs_status_t status = vcs_device_batch_check_results(results, error);
+  vcs_status_t status = vcs_device_batch_check_results(batch, results, error);
   return status
              ? status
              : vcs_device_status(vcs_device_batch_engine(batch)->step(&batch->view, actions, results, stream), error);

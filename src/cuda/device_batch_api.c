@@ -30,8 +30,6 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
       {"rgb", o->rgb, 0, "pictures there are gray"},
       {"sound", o->sound, 0, "there is no sound there"},
       {"batch_size", o->batch_size ? o->batch_size : o->envs, o->envs, "steps there are of all environments"},
-      {"autoreset", o->autoreset, VCS_AUTORESET_SAME_STEP,
-       "episodes follow each other in the same step there (VCS_AUTORESET_SAME_STEP)"},
       {"stack_in_place", !draws(o) || o->stack_in_place, 1, "stacks lie in the caller's observations there"},
   };
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
@@ -60,6 +58,7 @@ static vcs_device_batch_options_t device_options(const vcs_batch_options_t *o) {
       .life_loss_info = o->life_loss_info,
       .actions = o->full_action_space ? VCS_DEVICE_BATCH_ACTIONS_LEGAL : VCS_DEVICE_BATCH_ACTIONS_MINIMAL,
       .players = o->players,
+      .autoreset = o->autoreset,
   };
 }
 
@@ -130,8 +129,9 @@ static vcs_status_t check_aligned(const void *memory, const char *name, vcs_erro
 static vcs_status_t take_results(vcs_batch_t *batch, const vcs_batch_results_t **results, vcs_error_t *error) {
   static const vcs_batch_results_t nowhere;
   if (!*results) *results = &nowhere;
-  vcs_status_t status = vcs_device_batch_check_results(*results, error);
+  vcs_status_t status = vcs_device_batch_check_results(batch->device_batch, *results, error);
   if (!status) status = check_aligned((*results)->observations, "observations", error);
+  if (!status) status = check_aligned((*results)->final_observations, "final_observations", error);
   if (!status && batch->options.stack_in_place) batch->observations = (*results)->observations;
   return status;
 }

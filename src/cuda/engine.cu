@@ -156,62 +156,88 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
 
 /* ---- Observations ------------------------------------------------------------------------------------------------ */
 
-__device__ void show_small(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
-                           uint8_t *stack, uint8_t *gray) {
-  const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
+/* Colours frame `a` and pools it with another frame or, without one, with the picture that was shown last; the result
+ * is in shared memory and kept in the record. */
+__device__ void pool(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, uint8_t *pooled,
+                     uint8_t *gray) {
   for (int i = 4 * threadIdx.x; i < VCS_WIDTH * kind->cart.frame_height; i += 4 * blockDim.x) {
     const uint32_t four = *reinterpret_cast<const uint32_t *>(a + i),
-                   other = *reinterpret_cast<const uint32_t *>(b + i);
+                   other = *reinterpret_cast<const uint32_t *>((b != nullptr ? b : pooled) + i);
     uint32_t first = 0, second = 0;
     for (int k = 0; k < 32; k += 8) {
       first |= static_cast<uint32_t>(kind->small.gray[four >> k & 0xFF]) << k;
       second |= static_cast<uint32_t>(kind->small.gray[other >> k & 0xFF]) << k;
     }
-    *reinterpret_cast<uint32_t *>(gray + i) = __vmaxu4(first, second);
-  }
-  for (int i = threadIdx.x; i < VCS_SMALL_BYTES;
-       i += blockDim.x) { /* each thread moves its own pixels down the stack */
-    for (int k = 0; k < last; k += VCS_SMALL_BYTES) stack[k + i] = starts ? 0 : stack[k + VCS_SMALL_BYTES + i];
-  }
-  __syncthreads();
-  for (int i = threadIdx.x; i < VCS_SMALL_BYTES; i += blockDim.x) {
-    stack[last + i] = vcs_small_pixel(&kind->small, gray, i % VCS_SMALL, i / VCS_SMALL);
+    const uint32_t both = __vmaxu4(first, b != nullptr ? second : other);
+    *reinterpret_cast<uint32_t *>(gray + i) = both;
+    *reinterpret_cast<uint32_t *>(pooled + i) = both;
   }
 }
 
-__global__ void __launch_bounds__(SHOW_THREADS)
-    show_kernel(const __grid_constant__ vcs_device_batch_view_t batch, uint8_t *observations, bool starts_only) {
+/* Writes a stack with one more picture, from shared memory or the last again; `to` may be the stack itself. Each thread
+ * moves its own pixels down the stack. */
+__device__ void push(const vcs_device_batch_kind_t *kind, const uint8_t *gray, bool starts, bool again,
+                     const uint8_t *stack, uint8_t *to) {
+  const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
+  for (int i = threadIdx.x; i < VCS_SMALL_BYTES; i += blockDim.x) {
+    for (int k = 0; k < last; k += VCS_SMALL_BYTES) to[k + i] = starts ? 0 : stack[k + VCS_SMALL_BYTES + i];
+    to[last + i] = again ? stack[last + i] : vcs_small_pixel(&kind->small, gray, i % VCS_SMALL, i / VCS_SMALL);
+  }
+}
+
+__global__ void __launch_bounds__(SHOW_THREADS) show_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                                                            uint8_t *observations, uint8_t *finals, bool starts_only) {
   extern __shared__ uint8_t gray[];
   const int32_t number = blockIdx.x;
   uint8_t *record = vcs_device_batch_record(&batch, number), *frames = record + batch.frames_at;
+  uint8_t *pooled = record + batch.pooled_at;
   vcs_device_env_t *env = reinterpret_cast<vcs_device_env_t *>(record);
   const vcs_device_batch_kind_t *kind = &batch.kinds[env->kind];
-  const int32_t start = env->start;
+  const int32_t start = env->start, ending = env->ending;
   if (starts_only && start < 0) return;
   const uint8_t *a = frames + env->shown[0] * VCS_FRAME_BYTES, *b = frames + env->shown[1] * VCS_FRAME_BYTES;
+  const size_t at = number * batch.observation_bytes;
+  uint8_t *observation = observations != nullptr ? observations + at : nullptr;
+  if (ending != VCS_ENDING_NONE) { /* the last picture of the old episode */
+    uint8_t *to = start < 0 ? observation : finals != nullptr ? finals + at : nullptr;
+    if (ending == VCS_ENDING_ONTO) {
+      pool(kind, frames + env->ending_frame * VCS_FRAME_BYTES, nullptr, pooled, gray);
+      __syncthreads();
+    }
+    if (observation != nullptr && to != nullptr) {
+      push(kind, gray, false, ending == VCS_ENDING_AGAIN, observation, to);
+    }
+    __syncthreads();
+  }
   if (start >= 0) {
     copy_together(frames, kind->starts + start * batch.record_bytes + batch.frames_at,
                   batch.record_bytes - batch.frames_at);
   }
   __syncthreads();
-  if (threadIdx.x == 0) env->start = -1;
-  if (observations == nullptr) return;
-  uint8_t *observation = observations + number * batch.observation_bytes;
+  if (threadIdx.x == 0) {
+    env->start = -1;
+    env->ending = VCS_ENDING_NONE;
+  }
   if (batch.shows == VCS_DEVICE_BATCH_SHOWS_FRAMES) {
-    copy_together(observation, a, static_cast<size_t>(VCS_WIDTH * kind->cart.frame_height));
-  } else {
-    show_small(kind, a, b, start >= 0, observation, gray);
+    if (observation != nullptr) {
+      copy_together(observation, a, static_cast<size_t>(VCS_WIDTH * kind->cart.frame_height));
+    }
+  } else if (start >= 0 || ending == VCS_ENDING_NONE) {
+    pool(kind, a, b, pooled, gray);
+    __syncthreads();
+    if (observation != nullptr) push(kind, gray, start >= 0, false, observation, observation);
   }
 }
 
 /* Computes the observations of all environments, or of those that begin an episode. */
-const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only,
+const vcs_fault_t *show(const vcs_device_batch_view_t *batch, const vcs_batch_results_t *results, bool starts_only,
                         cudaStream_t stream) {
   if (batch->frames_at == 0) return nullptr;
   const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL;
   const int shared = small ? VCS_WIDTH * batch->height : 0;
   TRY(cudaFuncSetAttribute(show_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  show_kernel<<<batch->count, SHOW_THREADS, shared, stream>>>(*batch, observations, starts_only);
+  show_kernel<<<batch->count, SHOW_THREADS, shared, stream>>>(*batch, results->observations,
+                                                              results->final_observations, starts_only);
   return error_of(cudaGetLastError());
 }
 
@@ -237,7 +263,7 @@ const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_
   if (resets->count <= 0) return nullptr;
   reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*batch, *resets, *results);
   TRY(cudaGetLastError());
-  return show(batch, results->observations, true, queue);
+  return show(batch, results, true, queue);
 }
 
 const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
@@ -247,7 +273,7 @@ const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *act
   step_kernel<<<static_cast<unsigned>((batch->count + used - 1) / used), WARP, 0, queue>>>(*batch, used, actions,
                                                                                            *results);
   TRY(cudaGetLastError());
-  return show(batch, results->observations, false, queue);
+  return show(batch, results, false, queue);
 }
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */

@@ -70,11 +70,12 @@ extern const vcs_fault_t vcs_fault_no_memory; /* of the host */
 vcs_status_t vcs_device_status(const vcs_fault_t *fault, vcs_error_t *error);
 
 /* Refuses results that a device does not support. */
-vcs_status_t vcs_device_batch_check_results(const vcs_batch_results_t *results, vcs_error_t *error);
+vcs_status_t vcs_device_batch_check_results(const vcs_device_batch_t *batch, const vcs_batch_results_t *results,
+                                            vcs_error_t *error);
 void vcs_device_batch_free_workspace(vcs_device_batch_t *batch);
 
 /* The name of the table in libdiffvcs_cuda. It changes whenever the table or its data structures change. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_7
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_7"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_8
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_8"
 
 #endif

@@ -674,6 +674,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
       const vcs_place_t *place = &given->places[i];
       if (place->kind == VCS_PLACE_STATE) ((uint8_t *)m)[place->index] ^= (uint8_t)(1u << place->bit);
     }
+  } else {
+    vcs_read_all_ram(m);
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);

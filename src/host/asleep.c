@@ -1,5 +1,5 @@
-/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture, and by compiled code (native.h)
- * once there is some. */
+/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture and a list of its objects, and
+ * by compiled code (native.h) once there is some. */
 #include "host/asleep.h"
 
 #define VCS_TIA_ASLEEP
@@ -200,21 +200,19 @@ static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
   return run->compiled ? run_native(run, allowance) : vcs_run(cart, m, video, allowance);
 }
 
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_rows_t rows;
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
   vcs_native_run_t run;
   run.m = m;
   run.cart = cart;
   run.compiled = vcs_native_ready(cart->native, cart);
-  return frame_asleep(cart, m, frames, frames ? &rows : NULL, &run.asleep);
+  return frame_asleep(cart, m, frames, recorder, &run.asleep);
 }
 
 #else
 
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_rows_t rows;
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
   vcs_asleep_t asleep;
-  return frame_asleep(cart, m, frames, frames ? &rows : NULL, &asleep);
+  return frame_asleep(cart, m, frames, recorder, &asleep);
 }
 
 #endif

@@ -154,14 +154,14 @@ static void judge(vcs_env_t *env) {
   }
 }
 
-/* Runs frames with the same controls and the rules after each. The environment then reads all of RAM over the bus. */
+/* Runs frames with the same controls and the rules after each. */
 static void emulate(vcs_env_t *env, joint_action_t controls, int count) {
   for (int i = 0; i < count; i++) {
     if (i == 0 || env->uses_paddles) hold_actions(env, controls);
     frame(env);
     judge(env);
   }
-  env->m->bus = env->m->ram[127];
+  vcs_read_all_ram(env->m);
 }
 
 static void count_frame(vcs_env_t *env) {
@@ -313,7 +313,7 @@ static void soft_reset(vcs_env_t *env) {
 static void press_select(vcs_env_t *env, int count) {
   hold_actions(env, joint_action(VCS_PRESS_SELECT, VCS_NOOP));
   for (int i = 0; i < count; i++) frame(env);
-  env->m->bus = env->m->ram[127];
+  vcs_read_all_ram(env->m);
   emulate(env, joint_action(VCS_NOOP, VCS_NOOP), 1);
   count_frame(env);
 }

@@ -1,6 +1,6 @@
 /* objects.c: frames that list their objects (diffvcs/objects.h), and identity over frames.
  *
- * Most frames run on a TIA that sleeps (asleep_objects.c). For the rest the core is compiled once more here, with a
+ * Most frames run on a TIA that sleeps (asleep.h). For the rest the core is compiled once more here, with a
  * TIA that draws and a call after each piece of a line that is drawn (core/objects.h). */
 #include "diffvcs/objects.h"
 
@@ -79,7 +79,7 @@ int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs
   if (!frames) frames = aside;
   if (capacity > VCS_OBJECTS_MAX) capacity = VCS_OBJECTS_MAX;
   vcs_recorder_start(&recorder, objects, capacity);
-  if (!vcs_asleep_objects(cart, m, frames, &recorder)) {
+  if (!vcs_asleep_frame(cart, m, frames, &recorder)) {
     vcs_recorder_start(&recorder, objects, capacity);
     frame_beam(cart, m, frames, &recorder);
   }
