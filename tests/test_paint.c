@@ -50,33 +50,31 @@ static void check(painter_t paint) {
   }
 }
 
-typedef void (*layer_painter_t)(const vcs_layer_t *low, const vcs_layer_t *middle, const vcs_layer_t *high,
-                                uint8_t background, int from, int to, uint8_t *row);
+typedef void (*layer_painter_t)(const vcs_layers_t *layers, int from, int to, uint8_t *row);
 
 /* The same for layers, of which some are empty, and whole rows or stretches of them. */
 static void check_layers(layer_painter_t paint) {
   for (int line = 0; line < LINES; line++) {
     uint8_t row[VCS_WIDTH + 2 * GUARD], expected[VCS_WIDTH + 2 * GUARD];
-    const uint8_t background = (uint8_t)noise();
-    vcs_layer_t layer[3];
+    vcs_layers_t layers = {.background = (uint8_t)noise()};
     int from = 0, to = VCS_WIDTH;
     if (noise() % 2) {
       from = (int)(noise() % VCS_WIDTH);
       to = from + (int)(noise() % (uint64_t)(VCS_WIDTH - from + 1));
     }
     for (size_t i = 0; i < sizeof row; i++) row[i] = expected[i] = (uint8_t)noise();
-    for (int i = 0; i < 3; i++) {
-      layer[i].colour = (uint8_t)noise();
-      for (int w = 0; w < VCS_LINE_WORDS; w++) layer[i].word[w] = noise() % 3 ? noise() & noise() : 0;
-      layer[i].word[VCS_LINE_WORDS - 1] &= 0xFFFFFFFF;
+    for (int i = 0; i < VCS_LAYERS; i++) {
+      layers.colour[i] = (uint8_t)noise();
+      for (int w = 0; w < VCS_LINE_WORDS; w++) layers.word[i][w] = noise() % 3 ? noise() & noise() : 0;
+      layers.word[i][VCS_LINE_WORDS - 1] &= 0xFFFFFFFF;
     }
     for (int x = from; x < to; x++) {
-      expected[GUARD + x] = background;
-      for (int i = 0; i < 3; i++) {
-        if (lit(layer[i].word[x >> 6], x)) expected[GUARD + x] = layer[i].colour;
+      expected[GUARD + x] = layers.background;
+      for (int i = 0; i < VCS_LAYERS; i++) {
+        if (lit(layers.word[i][x >> 6], x)) expected[GUARD + x] = layers.colour[i];
       }
     }
-    paint(&layer[0], &layer[1], &layer[2], background, from, to, row + GUARD);
+    paint(&layers, from, to, row + GUARD);
     assert_memory_equal(row, expected, sizeof row);
   }
 }

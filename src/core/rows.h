@@ -97,34 +97,32 @@ VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t 
   vcs_place_playfield(left, right, m->pf_mirrored, pixels->word);
 }
 
-/* A word of what two objects light. */
-VCS_FN uint64_t vcs_rows_both(const vcs_pixels_t line[VCS_OBJECTS], int a, int b, int w) {
-  return line[a].word[w] | line[b].word[w];
+/* What two objects light. */
+VCS_HOT_FN void vcs_rows_both(uint64_t both[3], const vcs_pixels_t *a, const vcs_pixels_t *b) {
+  both[0] = a->word[0] | b->word[0];
+  both[1] = a->word[1] | b->word[1];
+  both[2] = a->word[2] | b->word[2];
 }
 
 /* Paints pixels [from, to) of a row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], int from, int to,
-                                  uint8_t *row) {
+VCS_HOT_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], int from, int to,
+                                      uint8_t *row) {
+  vcs_layers_t layers;
   const bool scored = VCS_UNLIKELY(m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
-  vcs_layer_t pf = {{vcs_rows_both(line, VCS_PF, VCS_BL, 0), vcs_rows_both(line, VCS_PF, VCS_BL, 1),
-                     vcs_rows_both(line, VCS_PF, VCS_BL, 2)},
-                    m->colu[VCS_COLUPF]};
-  vcs_layer_t p1 = {{vcs_rows_both(line, VCS_P1, VCS_M1, 0), vcs_rows_both(line, VCS_P1, VCS_M1, 1),
-                     vcs_rows_both(line, VCS_P1, VCS_M1, 2)},
-                    m->colu[VCS_COLUP1]};
-  vcs_layer_t p0 = {{vcs_rows_both(line, VCS_P0, VCS_M0, 0), vcs_rows_both(line, VCS_P0, VCS_M0, 1),
-                     vcs_rows_both(line, VCS_P0, VCS_M0, 2)},
-                    m->colu[VCS_COLUP0]};
+  const int in_front = m->ctrlpf & 4 && !scored, pf = 2 * in_front, p1 = 1 - in_front, p0 = 2 - in_front;
+  layers.background = m->colu[VCS_COLUBK];
+  layers.colour[pf] = m->colu[VCS_COLUPF];
+  layers.colour[p1] = m->colu[VCS_COLUP1];
+  layers.colour[p0] = m->colu[VCS_COLUP0];
+  vcs_rows_both(layers.word[pf], &line[VCS_PF], &line[VCS_BL]);
+  vcs_rows_both(layers.word[p1], &line[VCS_P1], &line[VCS_M1]);
+  vcs_rows_both(layers.word[p0], &line[VCS_P0], &line[VCS_M0]);
   for (int w = 0; w < 3 && scored; w++) {
-    pf.word[w] = line[VCS_BL].word[w];
-    p1.word[w] |= line[VCS_PF].word[w] & vcs_from(80, w);
-    p0.word[w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
+    layers.word[pf][w] = line[VCS_BL].word[w];
+    layers.word[p1][w] |= line[VCS_PF].word[w] & vcs_from(80, w);
+    layers.word[p0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
   }
-  if (m->ctrlpf & 4 && !scored) {
-    vcs_paint_layers(&p1, &p0, &pf, m->colu[VCS_COLUBK], from, to, row);
-  } else {
-    vcs_paint_layers(&pf, &p1, &p0, m->colu[VCS_COLUBK], from, to, row);
-  }
+  vcs_paint_layers(&layers, from, to, row);
 }
 
 /* Records the objects of pixels [from, x) of the row. */
@@ -325,11 +323,20 @@ VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i
   return true;
 }
 
-/* The same in any case. */
-VCS_SLOW_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                       int32_t clock) {
+/* The same in any case, behind the first pixel of the row. */
+VCS_SLOW_FN void vcs_rows_cut_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                    int32_t clock) {
   if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end_any(rows, m, video, on, clock);
   if (!vcs_rows_keep_field(rows, m, i, clock)) rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
+}
+
+VCS_HOT_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                      int32_t clock) {
+  if (clock > rows->clock) {
+    vcs_rows_cut_field(rows, m, video, on, i, clock);
+  } else {
+    rows->dirty |= 1u << VCS_PF;
+  }
 }
 
 /* HMOVE blanks pixels of a row from x on. */

@@ -30,39 +30,18 @@ VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsig
   m->colu[i] = value;
 }
 
-/* What has to be done before a byte of the playfield changes: collisions, and rows that have ended. */
-VCS_SLOW_FN void prepare_playfield(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint64_t at) {
+VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
   vcs_asleep_collide_these(m, &asleep->video, 1u << VCS_PF, at);
   if (asleep->rows) {
     int32_t clock = vcs_moment_clock(m, &asleep->video, at);
     vcs_rows_change_field(asleep->rows, m, &asleep->video, asleep->on, i, clock);
   }
-}
-
-VCS_HOT_FN void change_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i, uint64_t at) {
   vcs_asleep_part(asleep, 1u << VCS_PF);
   asleep->video.stale |= 1u << VCS_PF;
   asleep->since[VCS_PF] = at;
   m->pf[i] = value;
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
-}
-
-VCS_SLOW_FN void set_playfield_after(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
-  prepare_playfield(m, asleep, i, at);
-  change_playfield(m, asleep, value, i, at);
-}
-
-/* PFx. Most changes need no more than some stores. */
-VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
-  const unsigned known = m->collisions | asleep->apart | vcs_pairs(VCS_ALL_OBJECTS & ~(1u << VCS_PF));
-  if ((vcs_pairs(asleep->on) & ~known && !(m->vblank & 2)) ||
-      (asleep->rows && !vcs_rows_keep_field(asleep->rows, m, i, vcs_moment_clock(m, &asleep->video, at)))) {
-    set_playfield_after(m, asleep, value, i);
-  } else {
-    change_playfield(m, asleep, value, i, at);
-  }
 }
 
 /* GRPx: what is delayed does not show yet; what it delays may show now. */

@@ -48,7 +48,9 @@ enum { NARROW, WIDE_AVX2, WIDE_AVX512 };
 
 static int find_wide(void) {
 #if WIDE
-  if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw")) return WIDE_AVX512;
+#if !defined(_WIN32) /* there GCC aligns the stack to 16 bytes only */
+  if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl")) return WIDE_AVX512;
+#endif
   if (__builtin_cpu_supports("avx2")) return WIDE_AVX2;
 #endif
   return NARROW;
@@ -635,8 +637,9 @@ __attribute__((target("avx2"))) static void area_rows_wide(const vcs_resize_t *p
   make_area_rows(plan, rows, scratch, out);
 }
 
-__attribute__((target("avx512bw,avx512vl,prefer-vector-width=512"))) static void area_rows_widest(
-    const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
+__attribute__((target("avx512bw,avx512vl"))) static void area_rows_widest(const vcs_resize_t *plan,
+                                                                          const uint8_t *const *rows, void *scratch,
+                                                                          uint8_t *out) {
   make_area_rows(plan, rows, scratch, out);
 }
 #endif
