@@ -56,7 +56,7 @@ typedef void (*layer_painter_t)(const vcs_layers_t *layers, int from, int to, ui
 static void check_layers(layer_painter_t paint) {
   for (int line = 0; line < LINES; line++) {
     uint8_t row[VCS_WIDTH + 2 * GUARD], expected[VCS_WIDTH + 2 * GUARD];
-    vcs_layers_t layers = {.background = (uint8_t)noise()};
+    vcs_layers_t layers = {.background = (uint8_t)noise(), .first_on_top = noise() % 2};
     int from = 0, to = VCS_WIDTH;
     if (noise() % 2) {
       from = (int)(noise() % VCS_WIDTH);
@@ -70,7 +70,8 @@ static void check_layers(layer_painter_t paint) {
     }
     for (int x = from; x < to; x++) {
       expected[GUARD + x] = layers.background;
-      for (int i = 0; i < VCS_LAYERS; i++) {
+      for (int k = 0; k < VCS_LAYERS; k++) {
+        const int i = layers.first_on_top ? (k + 1) % VCS_LAYERS : k;
         if (lit(layers.word[i][x >> 6], x)) expected[GUARD + x] = layers.colour[i];
       }
     }

@@ -96,19 +96,26 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_by_32(uint64_t colour
 }
 #endif
 
-/* Colours, and the pixels that each paints over what is below it: the last layer is on top. */
+/* Colours, and the pixels that each paints over what is below it: the last layer is on top, or the first. */
 enum { VCS_LAYERS = 3 };
 typedef struct {
   uint64_t word[VCS_LAYERS][VCS_LINE_WORDS];
   uint8_t colour[VCS_LAYERS], background;
+  bool first_on_top;
 } vcs_layers_t;
+
+/* The layers from the lowest one on. */
+VCS_FN int vcs_layer_at(const vcs_layers_t *layers, int i) {
+  return !layers->first_on_top ? i : i < VCS_LAYERS - 1 ? i + 1 : 0;
+}
 
 /* Paint pixels [from, to) of a row. */
 VCS_FN void vcs_paint_layers_by_eight(const vcs_layers_t *layers, int from, int to, uint8_t *row) {
   const uint64_t eight = 0x0101010101010101ULL;
   for (int x = from & ~7; x < to; x += 8) {
     uint64_t pixels = layers->background * eight;
-    for (int i = 0; i < VCS_LAYERS; i++) {
+    for (int k = 0; k < VCS_LAYERS; k++) {
+      const int i = vcs_layer_at(layers, k);
       uint64_t spread = vcs_spread_bytes(layers->word[i][x >> 6] >> (x & 63) & 0xFF);
       pixels ^= (pixels ^ layers->colour[i] * eight) & spread;
     }
@@ -129,7 +136,8 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_layers_by_32(const vc
   __m256i pixels[VCS_WIDTH / 32];
   uint8_t painted[VCS_WIDTH], *all = to - from == VCS_WIDTH ? row : painted;
   for (int g = 0; g < VCS_WIDTH / 32; g++) pixels[g] = _mm256_set1_epi8((char)layers->background);
-  for (int i = 0; i < VCS_LAYERS; i++) {
+  for (int k = 0; k < VCS_LAYERS; k++) {
+    const int i = vcs_layer_at(layers, k);
     const __m256i colour = _mm256_set1_epi8((char)layers->colour[i]);
     const uint64_t *word = layers->word[i];
     if (word[0]) {
@@ -151,7 +159,8 @@ __attribute__((target("avx512bw"))) VCS_SLOW_FN void vcs_paint_layers_by_64(cons
                                                                             int to, uint8_t *row) {
   const __m512i background = _mm512_set1_epi8((char)layers->background);
   __m512i pixels[VCS_LINE_WORDS] = {background, background, background};
-  for (int i = 0; i < VCS_LAYERS; i++) {
+  for (int k = 0; k < VCS_LAYERS; k++) {
+    const int i = vcs_layer_at(layers, k);
     const __m512i colour = _mm512_set1_epi8((char)layers->colour[i]);
     for (int w = 0; w < VCS_LINE_WORDS; w++) pixels[w] = _mm512_mask_mov_epi8(pixels[w], layers->word[i][w], colour);
   }

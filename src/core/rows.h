@@ -72,14 +72,20 @@ VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int o
   }
 }
 
+/* Makes the mask of an object that is on. A TIA that sleeps has no split objects and needs no set of lit ones. */
+VCS_SLOW_FN void vcs_rows_make_mask(const vcs_t *m, vcs_video_t *video, int object) {
+  video->line[object] = vcs_object_pixels(m, object);
+  video->stale &= (uint8_t) ~(1u << object);
+}
+
 /* Makes the mask of an object if it is stale; `on` are the objects that are on. */
 VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int object) {
   if (!(video->stale >> object & 1)) return;
   if (on >> object & 1) {
-    vcs_line_make(m, video, object);
+    vcs_rows_make_mask(m, video, object);
   } else {
-    vcs_pixels_t none = {{0, 0, 0}};
-    vcs_line_set(video, object, none);
+    uint64_t *word = video->line[object].word;
+    word[0] = word[1] = word[2] = 0;
     video->stale &= (uint8_t) ~(1u << object);
   }
 }
@@ -107,20 +113,23 @@ VCS_HOT_FN void vcs_rows_both(uint64_t both[3], const vcs_pixels_t *a, const vcs
 /* Paints pixels [from, to) of a row: the objects' priorities (vcs_line_colours) as layers. */
 VCS_HOT_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], int from, int to,
                                       uint8_t *row) {
+  enum { PF, P1, P0 };
   vcs_layers_t layers;
-  const bool scored = VCS_UNLIKELY(m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
-  const int in_front = m->ctrlpf & 4 && !scored, pf = 2 * in_front, p1 = 1 - in_front, p0 = 2 - in_front;
   layers.background = m->colu[VCS_COLUBK];
-  layers.colour[pf] = m->colu[VCS_COLUPF];
-  layers.colour[p1] = m->colu[VCS_COLUP1];
-  layers.colour[p0] = m->colu[VCS_COLUP0];
-  vcs_rows_both(layers.word[pf], &line[VCS_PF], &line[VCS_BL]);
-  vcs_rows_both(layers.word[p1], &line[VCS_P1], &line[VCS_M1]);
-  vcs_rows_both(layers.word[p0], &line[VCS_P0], &line[VCS_M0]);
-  for (int w = 0; w < 3 && scored; w++) {
-    layers.word[pf][w] = line[VCS_BL].word[w];
-    layers.word[p1][w] |= line[VCS_PF].word[w] & vcs_from(80, w);
-    layers.word[p0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
+  layers.colour[PF] = m->colu[VCS_COLUPF];
+  layers.colour[P1] = m->colu[VCS_COLUP1];
+  layers.colour[P0] = m->colu[VCS_COLUP0];
+  layers.first_on_top = m->ctrlpf & 4;
+  vcs_rows_both(layers.word[PF], &line[VCS_PF], &line[VCS_BL]);
+  vcs_rows_both(layers.word[P1], &line[VCS_P1], &line[VCS_M1]);
+  vcs_rows_both(layers.word[P0], &line[VCS_P0], &line[VCS_M0]);
+  if (VCS_UNLIKELY(m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF)) { /* score */
+    layers.first_on_top = false;
+    for (int w = 0; w < 3; w++) {
+      layers.word[PF][w] = line[VCS_BL].word[w];
+      layers.word[P1][w] |= line[VCS_PF].word[w] & vcs_from(80, w);
+      layers.word[P0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
+    }
   }
   vcs_paint_layers(&layers, from, to, row);
 }
@@ -183,11 +192,7 @@ VCS_HOT_FN void vcs_rows_end_with(bool recording, vcs_rows_t *rows, const vcs_t 
     int comb = rows->comb[rows->number];
     if (rows->dirty | rows->split | rows->x || (rows->number > 0 && comb > rows->comb[rows->number - 1])) {
       bool in_pieces = rows->x > 0;
-      if (recording) {
-        vcs_rows_paint_recorded(rows, m, video, on, VCS_WIDTH);
-      } else {
-        vcs_rows_paint(rows, m, video, on, VCS_WIDTH);
-      }
+      vcs_rows_paint_with(recording, rows, m, video, on, VCS_WIDTH);
       rows->dirty = (uint8_t)(rows->split | (rows->kept ? 1u << VCS_PF : 0) | (in_pieces ? VCS_LOOK : 0));
       rows->split = rows->kept = rows->x = 0;
     } else {

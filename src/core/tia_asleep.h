@@ -84,7 +84,7 @@ VCS_FN int32_t vcs_asleep_since(const vcs_t *m, const vcs_video_t *video, const 
 VCS_FN const uint64_t *vcs_asleep_reach(const vcs_t *m, vcs_video_t *video, unsigned object) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   if (object > VCS_P1) {
-    if (video->stale >> object & 1) vcs_line_make(m, video, (int)object);
+    if (video->stale >> object & 1) vcs_rows_make_mask(m, video, (int)object);
     return video->line[object].word;
   }
   if (asleep->unreached >> object & 1) {
@@ -109,8 +109,8 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
       asleep->apart |= (uint16_t)(1u << latch);
       continue;
     }
-    if (video->stale >> pair.a & 1) vcs_line_make(m, video, pair.a);
-    if (video->stale >> pair.b & 1) vcs_line_make(m, video, pair.b);
+    if (video->stale >> pair.a & 1) vcs_rows_make_mask(m, video, pair.a);
+    if (video->stale >> pair.b & 1) vcs_rows_make_mask(m, video, pair.b);
     a = video->line[pair.a].word, b = video->line[pair.b].word;
     for (int w = 0; w < 3; w++) both[w] = a[w] & b[w];
     if (!(both[0] | both[1] | both[2])) continue;
