@@ -275,6 +275,25 @@ static void test_episodes_end_as_on_the_cpu(void **state) {
   free_carts(carts, count);
 }
 
+/* Sizes for each way to compute a pixel: as it is, the mean of whole pixels, of parts of pixels, and between two. */
+static void test_pictures_of_every_size_are_the_cpus(void **state) {
+  (void)state;
+  static const int32_t sizes[][3] = {{160, 210, 1}, {80, 105, 2}, {32, 42, 3},  {84, 84, 1},
+                                     {61, 97, 5},   {7, 9, 1},    {200, 100, 2}};
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+    vcs_batch_options_t options = options_of(ENVS, VCS_CPU);
+    options.width = sizes[i / 2][0];
+    options.height = sizes[i / 2][1];
+    options.stack = sizes[i / 2][2];
+    options.rgb = i % 2;
+    options.max_episode_frames = 24 + (int32_t)i % 4;
+    compare_with_cpu(carts, count, options, false);
+  }
+  free_carts(carts, count);
+}
+
 /* A step after the end only begins an episode; without autoreset a game that is over stands still. */
 static void test_the_step_after_the_end(void **state) {
   (void)state;
@@ -751,11 +770,9 @@ static void test_options_that_a_device_has_not_are_refused(void **state) {
     assert_refused(carts[0], &options, VCS_BAD_ARGUMENT, #name " is"); \
     options = good;                                                    \
   }
-  REFUSED(width, 160)
   REFUSED(width, 0)
-  REFUSED(height, 96)
-  REFUSED(stack, 1)
-  REFUSED(rgb, 1)
+  REFUSED(height, 5000)
+  REFUSED(stack, -1)
   REFUSED(sound, 1)
   REFUSED(autoreset, VCS_AUTORESET_DISABLED + 1)
   REFUSED(stack_in_place, 0)
@@ -864,6 +881,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_batch_on_a_device_is_the_cpus),
       cmocka_unit_test(test_episodes_end_as_on_the_cpu),
+      cmocka_unit_test(test_pictures_of_every_size_are_the_cpus),
       cmocka_unit_test(test_the_step_after_the_end),
       cmocka_unit_test(test_batch_is_the_same_on_every_device),
       cmocka_unit_test(test_batch_is_a_device_batch),

@@ -40,9 +40,11 @@ static void note(const vcs_t *m, vcs_video_t *video, int first, int to, bool sam
   noted_t *pixels = (noted_t *)(void *)video;
   const int y = m->line - m->first_line;
   const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  const vcs_pixels_t *line[VCS_OBJECTS];
+  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   if (!same)
     vcs_record_piece(m, &pixels->recorder, y, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS,
-                     m->vblank & 2 ? 0 : video->lit, video->line, blank - VCS_HBLANK_CLOCKS, VCS_COMB_PIXELS);
+                     m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS, VCS_COMB_PIXELS);
   if (m->vblank & 2) return;
   for (int clock = first; clock < to; clock++) {
     const int x = clock - VCS_HBLANK_CLOCKS;

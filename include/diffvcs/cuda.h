@@ -25,7 +25,7 @@ typedef struct vcs_device_batch vcs_device_batch_t;
 enum {
   VCS_DEVICE_BATCH_SHOWS_NOTHING, /* none: RAM, rewards, lives and endings only */
   VCS_DEVICE_BATCH_SHOWS_FRAMES,  /* the last frame, height x 160 palette indices; every frame is drawn */
-  VCS_DEVICE_BATCH_SHOWS_SMALL    /* 4 x 84 x 84 gray bytes, oldest first, as from vcs_batch_step */
+  VCS_DEVICE_BATCH_SHOWS_SMALL    /* small pictures (4 x 84 x 84 gray bytes), oldest first, as from vcs_batch_step */
 };
 
 /* Meaning of action numbers. */
@@ -50,10 +50,12 @@ typedef struct {
   uint8_t episodic_life;           /* 0; 1: a lost life ends the episode */
   uint8_t life_loss_info;          /* 0; 1: a lost life is reported as terminated, but the episode continues */
   uint8_t actions;                 /* VCS_DEVICE_BATCH_ACTIONS_ALL */
-  uint8_t endless;      /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
-  uint64_t players;     /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
-  uint64_t autoreset;   /* VCS_AUTORESET_SAME_STEP; with `endless` no episode ends */
-  uint64_t reserved[6]; /* 0 */
+  uint8_t endless;    /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
+  uint64_t players;   /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
+  uint64_t autoreset; /* VCS_AUTORESET_SAME_STEP; with `endless` no episode ends */
+  int32_t width, height, stack; /* 0, 0, 0: pixels of small pictures, and their number; 0 means 84, 84 and 4 */
+  int32_t rgb;                  /* 0: one gray byte per pixel; 1: three bytes */
+  uint64_t reserved[4];         /* 0 */
 } vcs_device_batch_options_t;
 VCS_API void vcs_device_batch_defaults(vcs_device_batch_options_t *options);
 

@@ -78,6 +78,7 @@ int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects[capacity], int32_t
 void vcs_env_set_objects(vcs_env_t *env, int recording)
 void vcs_batch_set_objects(vcs_batch_t *batch, int recording)
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects[capacity], int32_t capacity)
+vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects@batch[batch.envs * capacity], int32_t *counts@batch[batch.envs], int32_t capacity, vcs_error_t *error)
 void vcs_track(uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[count], int32_t count)
 int vcs_env_minimal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])

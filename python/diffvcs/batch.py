@@ -167,7 +167,7 @@ class ALEVectorInterface:
         names = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
         rows: list[tuple[Any, ...]] = [
             (observations, "observations", shape, np.uint8),
-            (observations and autoreset_mode == "SameStep" and not on_device, "final_observations", shape, np.uint8),
+            (observations and autoreset_mode == "SameStep", "final_observations", shape, np.uint8),
             *((True, name, each if name in ("rewards", "lives") else (), np.int32) for name in names),
             (True, "terminated", (), np.bool_),
             (True, "truncated", (), np.bool_),
@@ -280,7 +280,9 @@ class ALEVectorInterface:
     def _shown(self, arrays: dict[str, np.ndarray]) -> Any:
         """What a step returns."""
         info: dict[str, Any] = self._info(arrays)
-        if "final_observations" in arrays and (arrays["terminated"].any() or arrays["truncated"].any()):
+        if "final_observations" in arrays and (
+            self.device != devices.CPU or arrays["terminated"].any() or arrays["truncated"].any()
+        ):  # on a device always, because looking would wait for it
             info["final_obs"] = arrays["final_observations"]
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
 

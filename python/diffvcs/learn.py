@@ -11,7 +11,7 @@ while the GPU emulates the rest ("both"). `emulation="auto"` chooses by the numb
 measurements).
 
 Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
-one in the same step.
+one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class TorchVectorEnv:
             num_threads, ... Rewards are clipped to -1 .. 1 if reward_clipping is given; scores in info never are.
 
     info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under way, or
-    of the one that has ended with this step), and final_obs, where emulation is on the host.
+    of the one that has ended with this step), length (its steps), and final_obs: the last observations of the episodes that
+    ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if an episode ended.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class TorchVectorEnv:
         self.observation_shape = (128,) if ram else (stack_num, *picture)
         self._score = torch.zeros(num_envs, device=self.device)
         self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
+        self._length = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
         self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
         self._stream = 0  # CUDA's default one
         self._shared: dict[int, torch.Tensor] = {}  # the arrays of a batch on a device, which are always the same
@@ -159,17 +161,41 @@ class TorchVectorEnv:
                 self.batch.set_stream(stream)
                 self._stream = stream
 
-    def reset(self, seed: int = 0) -> torch.Tensor:
-        """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations."""
+    def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
+        """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
+
+        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
+        """
         if self._parts:
             host, there = self._parts
-            return self._join("observations", [host.reset(seed), there.reset(seed + host.num_envs)])
+            parts = [host.reset(seed, stagger), there.reset(seed + host.num_envs, stagger)]
+            return self._join("observations", parts)
         self._follow_stream()
-        observations, info = self.batch.reset(np.arange(self.num_envs), np.arange(seed, seed + self.num_envs))
-        self._score.zero_()
-        self._frame = self._there(info["episode_frame_number"]).clone()
-        self._ended.fill_(True)
-        return self._observe(observations, info, self._ended)
+        everyone = np.arange(self.num_envs)
+        seen = self._begin(everyone, seed)
+        generator = torch.Generator().manual_seed(seed)
+        for t in range(stagger):
+            seen = self.step(torch.randint(len(self.actions), (self.num_envs,), generator=generator).to(self.device))[0]
+            young = everyone[everyone * stagger // self.num_envs == t]
+            if young.size:
+                seen = self._begin(young, seed)
+        return seen
+
+    def _begin(self, ids: np.ndarray, seed: int) -> torch.Tensor:
+        """Starts a game in these environments; returns the observations of all."""
+        observations, info = self.batch.reset(ids, seed + ids)
+        rows = torch.from_numpy(ids).to(self.device)
+        self._score[rows] = 0
+        self._ended[rows] = True
+        self._frame.copy_(self._there(info["episode_frame_number"]))
+        if self.obs_type == "ram":
+            return self._there(info["ram"])
+        if self.emulation == "device":
+            return self._there(observations)
+        stacks = self._stacks[0]
+        stacks[rows] = 0
+        stacks[rows, -1:] = self._there(observations)[rows]
+        return stacks
 
     def _observe(self, observations: Any, info: dict[str, Any], began: torch.Tensor) -> torch.Tensor:
         """The observations as a tensor: the newest pictures are put behind the earlier ones of their games."""
@@ -215,6 +241,7 @@ class TorchVectorEnv:
             (*one, info_one), (*two, info_two) = (part.recv() for part in self._parts)
             names = ("observations", "rewards", "terminated", "truncated")
             joined = [self._join(name, [a, b]) for name, a, b in zip(names, one, two)]
+            info_one.setdefault("final_obs", one[0])  # no episode of the host's ended
             info = {name: self._join(name, [info_one[name], info_two[name]]) for name in info_two}
             return joined[0], joined[1], joined[2], joined[3], info
         raw = self._results if self.emulation == "device" else self.batch.end_step()
@@ -223,17 +250,21 @@ class TorchVectorEnv:
         frame = self._there(info["episode_frame_number"])
         ended = self._there(terminated).bool(), self._there(truncated).bool()
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
-        self._score = torch.where(self._ended, rewards, self._score + rewards)
-        self._ended, self._frame = began, frame.clone()
+        # In place, so that a CUDA graph of a step goes on from its last replay.
+        self._score.copy_(torch.where(self._ended, rewards, self._score + rewards))
+        self._length.copy_(torch.where(self._ended, 1, self._length + 1))
+        self._ended.copy_(began)
+        self._frame.copy_(frame)
         shown = {
             "lives": self._there(info["lives"]),
             "episode_frame_number": frame,
             "began": began,
             "score": self._score,
+            "length": self._length,
         }
         if "final_obs" in info and self.obs_type == "image":
             last = self._there(info["final_obs"])
-            shown["final_obs"] = torch.cat([self._stacks[0][:, 1:], last], 1)
+            shown["final_obs"] = last if self.emulation == "device" else torch.cat([self._stacks[0][:, 1:], last], 1)
         observations = self._observe(found, info, began)
         if self._clips:
             rewards = rewards.clamp(-1, 1)

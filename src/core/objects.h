@@ -1,9 +1,8 @@
 /* objects.h: which objects a frame shows (diffvcs/objects.h), from the lines as they are drawn.
  *
- * The TIA that sleeps calls vcs_record_piece after it has painted a row or a piece of one (rows.h), if there is a
- * recorder. The one that draws calls VCS_LINE_DRAWN after it has drawn a piece of a line (tia_beam.h); a file that
- * wants the objects of a frame defines it before it includes console.h (src/host/objects.c). There the mask of each
- * object is known, and with it where its copies begin: its stance, the position and NUSIZ.
+ * The TIA that sleeps adds what it has painted (rows.h) if there is a recorder. For the one that draws there is
+ * record_beam.h. There the mask of each object is known, and with it where its copies begin: its stance, the position
+ * and NUSIZ.
  *
  *   row y     ....####........####........####....     P0 with three copies: three windows of eight pixels
  *   row y+1   ....#..#........#..#........#..#....     each goes on with the object whose window was near it
@@ -79,6 +78,9 @@ typedef struct {
   int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
   uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
   uint8_t stirred;                /* objects that have stances before the present one */
+  bool whole;                     /* the last row was added as a whole: its objects have streaks */
+  bool mixed;                     /* the last whole row was one in which objects cover each other, or move */
+  uint64_t comb;                  /* pixels that HMOVE blanked in it */
   vcs_streak_t streak[VCS_OBJECTS];
   uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
@@ -113,6 +115,8 @@ VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t ca
   r->count = r->live_count = r->groups = r->covered = 0;
   r->colour = -1;
   r->grouped = r->partly = r->stirred = 0;
+  r->whole = r->mixed = false;
+  r->comb = 0;
   for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   r->row_y = -1;
   r->field_y = r->field_end = 0;
@@ -462,6 +466,14 @@ VCS_FN int vcs_last_pixel(const uint64_t mask[3], int x) {
   return 64 * w + VCS_HIGHEST_64(bits);
 }
 
+/* Whether a mask has any of `count` pixels from x on. */
+VCS_FN bool vcs_has_pixels(const uint64_t mask[3], int x, int count) {
+  for (; count > 64; x += 64, count -= 64) {
+    if (vcs_pixels_at(mask, x, 64)) return true;
+  }
+  return vcs_pixels_at(mask, x, count) != 0;
+}
+
 VCS_FN bool vcs_has_pixel(const uint64_t mask[3], int x) { return mask[x >> 6] >> (x & 63) & 1; }
 
 VCS_FN uint8_t vcs_field_colour(const vcs_field_row_t *row, int x) {
@@ -491,14 +503,14 @@ VCS_FN void vcs_block_replace(vcs_recorder_t *r, const uint64_t starts[3], uint6
  * a new one. Blocks that do not go on are listed. Only where runs begin or end elsewhere than above is there anything
  * to do. */
 VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_field_row_t *row, int y, int end) {
-  uint64_t starts[3], ends[3], breaks[3] = {0, 0, 0}, turned[3] = {0, 0, 0}, hidden = 0, before = 0;
+  uint64_t starts[3], ends[3], breaks[3] = {0, 0, 0}, turned[3] = {0, 0, 0}, hidden[3], before = 0;
   int colour = row->pieces == 1 ? row->from[0].colour : -1;
   for (int i = 1; i < row->pieces; i++) breaks[row->from[i].x >> 6] |= 1ULL << (row->from[i].x & 63);
   for (int w = 0; w < 3; w++) {
     uint64_t lit = row->lit[w], left = lit << 1 | before;
     starts[w] = lit & (~left | breaks[w]);
     ends[w] = left & (~lit | breaks[w]);
-    hidden |= lit ^ row->shown[w];
+    hidden[w] = lit ^ row->shown[w];
     before = lit >> 63;
   }
   if (colour < 0 || colour != r->colour) vcs_blocks_turn(r, row, turned);
@@ -529,10 +541,12 @@ VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_field_row_t *row, i
     r->ends[w] = ends[w];
   }
   r->colour = colour;
-  if (!hidden && !r->covered) return;
+  if (!(hidden[0] | hidden[1] | hidden[2]) && !r->covered) return;
   for (int w = 0; w < 3; w++) {
-    for (uint64_t left = starts[w]; left; left &= left - 1)
-      vcs_block_see(r, &r->block[64 * w + VCS_LOWEST_64(left)], y, end, row->shown);
+    for (uint64_t left = starts[w]; left; left &= left - 1) {
+      vcs_block_t *block = &r->block[64 * w + VCS_LOWEST_64(left)];
+      if (block->covered || vcs_has_pixels(hidden, block->x, block->w)) vcs_block_see(r, block, y, end, row->shown);
+    }
   }
 }
 
@@ -616,8 +630,7 @@ VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from,
 /* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
  * playfield has its colours only; it has two with the score's colours. */
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
-  static const uint8_t colours[VCS_OBJECTS] = {VCS_COLUP0, VCS_COLUP1, VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUPF};
-  unsigned colour = m->colu[colours[kind]], size = 0, reflected = 0;
+  unsigned colour = m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0], size = 0, reflected = 0;
   if (kind == VCS_PF) {
     bool scored = (m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
     return scored ? 1u << 16 | (uint64_t)m->colu[VCS_COLUP0] << 24 | (uint64_t)m->colu[VCS_COLUP1] << 32
@@ -800,15 +813,16 @@ VCS_SLOW_FN void vcs_find_shown(const vcs_t *m, unsigned on, const uint64_t seen
 /* Adds what is drawn in pixels [x0, x1) of row y; `on` are the objects that may be lit, with their pixels, and
  * [x0, x1) without [blank, blank_end) is seen. */
 VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, unsigned on,
-                                  const vcs_pixels_t line[VCS_OBJECTS], int blank, int blank_end) {
+                                  const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
   uint64_t shown[VCS_OBJECTS][3], piece[VCS_OBJECTS][3], pair[3][3], covers = 0;
   const uint64_t *lit[VCS_OBJECTS] = {0, 0, 0, 0, 0, 0};
   bool whole = x1 - x0 == VCS_WIDTH;
+  r->whole = whole;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
-    lit[i] = line[i].word;
+    lit[i] = line[i]->word;
     if (!whole) {
-      for (int w = 0; w < 3; w++) piece[i][w] = line[i].word[w] & vcs_from(x0, w) & ~vcs_from(x1, w);
+      for (int w = 0; w < 3; w++) piece[i][w] = line[i]->word[w] & vcs_from(x0, w) & ~vcs_from(x1, w);
       lit[i] = piece[i];
     }
     if (!(lit[i][0] | lit[i][1] | lit[i][2])) on &= ~(1u << i);
@@ -853,29 +867,36 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   }
 }
 
-/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. Most rows show all that
- * their objects light: then only the objects that have changed are compared with their streaks. */
+/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. In most rows no object
+ * covers another one or has moved: then only the objects that have changed are compared with their streaks. */
 VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
-                                const vcs_pixels_t line[VCS_OBJECTS], int blank, int blank_end) {
-  uint64_t all[3] = {0, 0, 0}, twice = 0;
+                                const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
+  uint64_t all[3] = {0, 0, 0}, twice = 0, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
   unsigned lit = 0;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
-    const uint64_t *word = line[i].word;
+    const uint64_t *word = line[i]->word;
     twice |= (all[0] & word[0]) | (all[1] & word[1]) | (all[2] & word[2]);
     if (word[0] | word[1] | word[2]) lit |= 1u << i;
     for (int w = 0; w < 3; w++) all[w] |= word[w];
   }
-  if (blank < blank_end) twice |= all[0] & vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
-  if (twice || m->ctrlpf & 2 || r->partly || r->stirred) {
+  bool mixed = twice || m->ctrlpf & 2;
+  for (unsigned left = r->stirred; left; left &= left - 1) mixed |= !vcs_stands_still(m, r, VCS_LOWEST(left));
+  if (mixed) {
+    r->mixed = true;
     vcs_record_piece(m, r, y, 0, VCS_WIDTH, lit, line, blank, blank_end);
     return;
   }
+  if (changed & VCS_LOOK || r->mixed || r->comb != comb) changed = VCS_ALL_OBJECTS;
+  r->mixed = false;
+  r->comb = comb;
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
-  for (unsigned left = changed & VCS_LOOK ? lit : lit & (changed | ~(unsigned)r->on); left; left &= left - 1) {
+  for (unsigned left = lit & (changed | ~(unsigned)r->on); left; left &= left - 1) {
     int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i]->word;
     uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
-    vcs_streak_row(r, i, look, y, line[i].word, NULL);
+    uint64_t shown[3] = {word[0] & ~comb, word[1], word[2]};
+    vcs_streak_row(r, i, look, y, word, word[0] & comb ? shown : NULL);
   }
 }
 
@@ -886,6 +907,41 @@ VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r, int y) {
   vcs_field_gap(r, 0);
   for (int i = 0; i < r->live_count; i++) vcs_live_end(r, &r->live[i]);
   r->live_count = 0;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
+
+enum { VCS_ORDER_ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
+
+/* What putting objects in order needs. */
+typedef struct {
+  int32_t first[VCS_ORDER_ROWS + 1], end[VCS_ORDER_ROWS];
+  int16_t place[VCS_OBJECTS_MAX], key[VCS_OBJECTS_MAX];
+  vcs_object_t aside[VCS_OBJECTS_MAX];
+} vcs_objects_order_t;
+
+/* Puts objects in order of y, then of x and kind: the objects of each row get their places, in order, and then they go
+ * there. */
+VCS_FN void vcs_objects_order(vcs_object_t *objects, int32_t count, vcs_objects_order_t *work) {
+  for (int y = 0; y <= VCS_ORDER_ROWS; y++) work->first[y] = 0;
+  for (int32_t i = 0; i < count; i++) {
+    work->aside[i] = objects[i];
+    work->first[objects[i].y + 1]++;
+    work->key[i] = (int16_t)(objects[i].x << 3 | objects[i].kind);
+  }
+  for (int y = 0; y < VCS_ORDER_ROWS; y++) {
+    work->end[y] = work->first[y];
+    work->first[y + 1] += work->first[y];
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int y = objects[i].y;
+    int32_t k = work->end[y]++;
+    for (; k > work->first[y] && work->key[i] < work->key[work->place[k - 1]]; k--) {
+      work->place[k] = work->place[k - 1];
+    }
+    work->place[k] = (int16_t)i;
+  }
+  for (int32_t i = 0; i < count; i++) objects[i] = work->aside[work->place[i]];
 }
 
 #endif

@@ -7,8 +7,8 @@
  *   line 51   |  GRP0   |=============================|      the masks of what has changed, then the whole row
  *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits on the left half are old, those on the right
- * new line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits are the old ones on the left, new on the right
+ *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
  *
  * Most changes of the playfield in mid-line come while the beam is outside the bits of that byte, so a row only keeps
  * the bytes that its two halves show (`field`), and makes one mask of them at its end.
@@ -137,12 +137,14 @@ VCS_HOT_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VC
 /* Records the objects of pixels [from, x) of the row. */
 VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on,
                                  int from, int x) {
+  const vcs_pixels_t *each[VCS_OBJECTS];
   vcs_recorder_t *r = rows->recorder;
   int blank = rows->comb[rows->number];
+  for (int i = 0; i < VCS_OBJECTS; i++) each[i] = &line[i];
   if (x - from == VCS_WIDTH) {
-    vcs_record_row(m, r, rows->number, on, rows->dirty | rows->split, line, blank, VCS_COMB_PIXELS);
+    vcs_record_row(m, r, rows->number, on, rows->dirty | rows->split, each, blank, VCS_COMB_PIXELS);
   } else {
-    vcs_record_piece(m, r, rows->number, from, x, on, line, blank, VCS_COMB_PIXELS);
+    vcs_record_piece(m, r, rows->number, from, x, on, each, blank, VCS_COMB_PIXELS);
   }
   if (x == VCS_WIDTH) vcs_record_row_end(r);
 }

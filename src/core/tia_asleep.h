@@ -26,14 +26,14 @@
 #include "rows.h"
 
 typedef struct {
-  vcs_video_t video;  /* first: the core has a pointer to it */
-  vcs_rows_t *rows;   /* the picture, or NULL without one */
-  uint64_t wake;      /* accesses from this time on are worked off at once, ... */
-  uint64_t later;     /* ... or from this on, if it only wakes to see the first access after an HMOVE */
-  uint64_t last;      /* the time of the last access that m does not know yet, or 0 */
-  uint64_t line_end;  /* the end of a line, with all bits of the count set; WSYNC waits for it (set by host/) */
-  uint64_t blank_end; /* from this time on an HMOVE finds the blank of the one before it over */
-  int32_t ending;     /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
+  vcs_video_t video;           /* first: the core has a pointer to it */
+  vcs_rows_t *rows;            /* the picture, or NULL without one */
+  uint64_t wake;               /* accesses from this time on are worked off at once, ... */
+  uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
+  uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
+  uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it; 0: not known */
+  uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
+  int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
   vcs_pixels_t reach[2];       /* what the players would light if all bits of their graphics were set */
   uint16_t apart;              /* pairs (a set of latches) that do not meet where they are, whatever the graphics */
@@ -212,6 +212,7 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   vcs_video_start(&asleep->video, cart, frames);
   asleep->rows = rows;
   asleep->last = 0;
+  asleep->line_end = 0;
   asleep->apart = 0;
   asleep->unreached = 1u << VCS_P0 | 1u << VCS_P1;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);

@@ -317,6 +317,9 @@ VCS_FN void vcs_line_cut(const vcs_t *m, vcs_video_t *video, unsigned objects, i
         vcs_line_clear(video, i);
       }
     }
+#ifdef VCS_LINE_CUT
+    VCS_LINE_CUT(m, video, i, x); /* of a file that records objects (record_beam.h) */
+#endif
     video->split |= (uint8_t)bit;
     video->cut[i] = (uint8_t)x;
   }

@@ -12,7 +12,7 @@
  *
  * The last picture of an episode is that of the reference, as in host/batch.c: a step that ends before its last frame
  * shows the picture before once more; one that ends with its last frame pools the frame before with the whole picture
- * before. So a record keeps the gray picture that was shown last (`pooled`).
+ * before. So a record keeps the coloured picture that was shown last (`pooled`), before it was resized.
  *
  * This file is host and device code: the CPU runs one environment after the other on each core (engine_cpu.c), a GPU
  * runs one environment per thread (engine.cu). The order of events in a frame is that of env.c, and draw_history.h
@@ -22,6 +22,7 @@
 #define VCS_CUDA_DEVICE_BATCH_H
 
 #include "diffvcs/cuda.h"
+#include "diffvcs/objects.h"
 
 #include "../core/splitmix.h"
 #include "../host/games.h"
@@ -92,8 +93,9 @@ typedef struct {
   uint8_t *records;
   size_t record_bytes, machine_bytes, frames_at; /* frames_at: offset of the frame buffers, 0 without pictures */
   size_t team_at;                                /* offset of the team, if there are several players */
-  size_t pooled_at;                              /* offset of the last gray picture, with small pictures */
-  size_t observation_bytes;
+  size_t pooled_at;                              /* offset of the last coloured picture, with small pictures */
+  size_t picture_bytes, observation_bytes;       /* of a small picture, of all pictures of an observation */
+  int32_t small_width, small_height, stack, channels;
   int32_t count, height; /* number of environments; rows of the highest frame */
   int32_t players;       /* at least 1 */
   int32_t frame_skip, noop_max, max_episode_frames;
@@ -122,6 +124,13 @@ typedef struct {
   vcs_batch_results_t results; /* results of restored environments */
   bool restores;
 } vcs_device_batch_copies_t;
+
+/* Where the objects of all environments go (device_objects.h). Pointers are device pointers. */
+typedef struct {
+  vcs_object_t *objects; /* `capacity` for each environment */
+  int32_t *counts;       /* number of objects of each environment, which may be larger */
+  int32_t capacity;
+} vcs_device_batch_objects_t;
 
 VCS_FN uint8_t *vcs_device_batch_record(const vcs_device_batch_view_t *batch, int32_t env) {
   return batch->records + (size_t)env * batch->record_bytes;

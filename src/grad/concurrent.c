@@ -984,6 +984,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->after = calloc(1, size);
   walk->spare = calloc(1, size);
   walk->work.m = calloc(1, size);
+  walk->work.collide = vcs_collide_create();
   walk->base_note.capacity = walk->note.capacity = VCS_FRAME_INSTRUCTIONS;
   walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
   walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
@@ -992,9 +993,9 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
-  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->base_note.accesses ||
-      !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines || !walk->picture ||
-      (base->view.rom && !walk->rom_heads)) {
+  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||
+      !walk->base_note.accesses || !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines ||
+      !walk->picture || (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
@@ -1016,6 +1017,7 @@ void vcs_concurrent_free(vcs_concurrent_t *walk) {
   free(walk->after);
   free(walk->spare);
   free(walk->work.m);
+  free(walk->work.collide);
   free(walk->base_note.accesses);
   free(walk->note.accesses);
   free(walk->waiting);

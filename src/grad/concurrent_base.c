@@ -295,7 +295,7 @@ VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t ro
 const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* A row is written to those that are named. */
-static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
+static void set_rows(vcs_register_rows_t *rows, unsigned names, uint32_t row) {
 #define SPREAD(n)                                                                            \
   (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
    ((n)&8 ? 0xFFFFull << 48 : 0))
@@ -310,7 +310,7 @@ static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
 /* Goes back over the rows. Behind the frame everything counts as read. */
 static void find_live(vcs_base_frame_t *frame) {
   const uint64_t none = VCS_NO_ROW * 0x0001000100010001ull;
-  vcs_rows_t set = {{none, none}}, dead = set;
+  vcs_register_rows_t set = {{none, none}}, dead = set;
   uint64_t live = UINT64_MAX;
   unsigned named = 0xFF;
   frame->next_set[frame->count] = set;

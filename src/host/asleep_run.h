@@ -102,7 +102,7 @@ VCS_SLOW_FN uint64_t find_line_end(const vcs_t *m, uint64_t time) {
 /* The same if it is behind the line whose end is known; most often it is in the next one. */
 VCS_HOT_FN uint64_t end_of_line(const vcs_t *m, const vcs_asleep_t *asleep, uint64_t time) {
   const uint64_t next = asleep->line_end + VCS_CYCLES(VCS_LINE_CYCLES);
-  return VCS_LIKELY(time <= next) ? next : find_line_end(m, time);
+  return VCS_LIKELY(time <= next && asleep->line_end) ? next : find_line_end(m, time);
 }
 
 /* The whole motion of an HMOVE. */
@@ -296,7 +296,6 @@ VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, v
   vcs_console_start_frame(cart, m);
   if (rows) vcs_rows_start(rows, m, frames, recorder);
   vcs_asleep_start(m, asleep, cart, frames, rows);
-  asleep->line_end = find_line_end(m, VCS_CYCLES(m->cycles));
   vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
   if (m->partial) return false;
   vcs_console_finish_frame(cart, m, &asleep->video);
@@ -310,8 +309,8 @@ VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, v
 enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
 
 /* The same for a machine that stays as it was if the answer is false. */
-static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
-                         vcs_asleep_t *asleep) {
+VCS_SLOW_FN bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
+                              vcs_asleep_t *asleep) {
   uint8_t before[COPY_MOST];
   vcs_rows_t rows;
   const size_t size = vcs_machine_size(cart);

@@ -736,6 +736,26 @@ int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects
   return vcs_env_objects(&batch->places[env].env, objects, capacity);
 }
 
+vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
+                                    vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
+  if (status) return status;
+  if (capacity < 0 || capacity > VCS_OBJECTS_MAX) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "capacity is %d: give 0 to %d objects for each environment",
+                          (int)capacity, (int)VCS_OBJECTS_MAX);
+  }
+  if (batch->device_batch) return vcs_device_batch_api_objects(batch, objects, counts, capacity, error);
+  for (int32_t i = 0; i < batch->options.envs; i++) {
+    vcs_object_t all[VCS_OBJECTS_MAX];
+    const int32_t count = vcs_env_objects(&batch->places[i].env, all, VCS_OBJECTS_MAX);
+    const int32_t listed = count < capacity ? count : capacity;
+    memcpy(objects + (size_t)i * (size_t)capacity, all, (size_t)listed * sizeof *all);
+    counts[i] = count;
+  }
+  return VCS_OK;
+}
+
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch) { return &batch->options; }
 
 size_t vcs_batch_observation_size(const vcs_batch_t *batch) {

@@ -146,6 +146,8 @@ vcs_status_t vcs_device_batch_api_reset(vcs_batch_t *batch, const int32_t *ids, 
                                         const vcs_batch_results_t *results, vcs_error_t *error);
 vcs_status_t vcs_device_batch_api_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                        const vcs_batch_results_t *results, vcs_error_t *error);
+vcs_status_t vcs_device_batch_api_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
+                                          vcs_error_t *error);
 int vcs_device_batch_api_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
 size_t vcs_device_batch_api_state_size(const vcs_batch_t *batch);
 vcs_status_t vcs_device_batch_api_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,

@@ -371,8 +371,12 @@ static bool mutate(search_t *s) {
 static void search(search_t *s, int kind) {
   bool fresh = true; /* the sequence got better since the last reverse pass */
   vcs_steer_draw_sequence(s);
-  s->value = vcs_steer_evaluate(s);
   memcpy(s->held, s->tried, (size_t)s->run.frames);
+  if (kind == VCS_STEER_HORIZON && s->job->target.kind == VCS_SCALAR_RAM) {
+    s->value = -INFINITY; /* it runs the first sequence itself */
+  } else {
+    s->value = vcs_steer_evaluate(s);
+  }
   if (kind == SMOOTH || kind == VCS_STEER_CEM) search_probabilities(s, kind == VCS_STEER_CEM);
   if (kind == VCS_STEER_EVOLUTION) vcs_steer_evolution(s);
   if (kind == VCS_STEER_EXACT) vcs_steer_exact(s);
