@@ -507,8 +507,8 @@ VCS_API void *vcs_device_dlpack(int32_t device, void *memory, int32_t dimensions
  * - Calls queue their work on the batch's stream and return; vcs_batch_wait waits for it.
  * - Device arrays cannot be checked by the host: an action out of range is NOOP, an id out of range is skipped, and
  *   states are not validated.
- * - Some options have only one value: stack_in_place 1, batch_size equal to envs, sound 0. threads is ignored. There are
- *   no strengths, sends and receives.
+ * - Some options have only one value: stack_in_place 1, batch_size equal to envs, sound 0. threads is ignored. There
+ * are no strengths, sends and receives.
  * - New episodes begin from starts that were computed at creation, and generators differ: docs/cuda.md has the table of
  *   differences.
  *

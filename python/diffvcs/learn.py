@@ -6,9 +6,9 @@
 
 Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of each
 environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. Many run on
-the GPU itself ("device"), where a step is only queued: Python does not wait for it. In between, threads emulate some of them
-while the GPU emulates the rest ("both"). `emulation="auto"` chooses by the number of environments (docs/learning.md has the
-measurements).
+the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"` takes the GPU from
+CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some of them while the GPU
+emulates the rest.
 
 Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
 one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
@@ -29,13 +29,14 @@ from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .ale import Action
 
-BOTH_FROM, DEVICE_FROM = 2048, 65536  # environments from which "auto" takes both, and the GPU alone
+CROSSOVER = 4096  # environments from which the GPU emulates faster than 16 threads of its host
 HOST_SHARE = 0.6  # part of the environments that threads emulate with "both" and 4,096 environments or fewer
 
 
 def host_share(num_envs: int) -> int:
-    """How many environments threads emulate with emulation="both": both then take about as long. A step of the GPU takes
-    nearly as long for few environments as for many, so its share grows."""
+    """How many environments threads emulate with emulation="both" unless the caller says it. Both should take equally long:
+    this is computed from the speeds of each alone, one H200 and 16 threads. A step of the GPU takes nearly as long for few
+    environments as for many, so its share grows."""
     return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
@@ -81,9 +82,7 @@ class TorchVectorEnv:
         if on_gpu and not torch.cuda.is_available():
             raise RuntimeError('PyTorch finds no GPU here: device="cpu" keeps tensors in the host\'s memory')
         if emulation == "auto":
-            emulation = "host"
-            if on_gpu and num_envs >= BOTH_FROM:
-                emulation = "both" if num_envs < DEVICE_FROM else "device"
+            emulation = "device" if on_gpu and num_envs >= CROSSOVER else "host"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
         self._parts: list[TorchVectorEnv] = []
         if emulation == "both":

@@ -85,11 +85,12 @@ static int32_t *copy_axis(const vcs_axis_t *axis, int32_t *to, const int32_t *fr
 /* Copies the host's plan of pictures to the device. */
 static const vcs_fault_t *make_small(const vcs_engine_t *engine, const vcs_device_batch_view_t *view,
                                      const vcs_cart_t *cart, vcs_small_t *small) {
-  vcs_resize_t *plan = vcs_resize_create(cart->frame_height, VCS_WIDTH, view->small_height, view->small_width,
-                                         view->channels);
+  vcs_resize_t *plan =
+      vcs_resize_create(cart->frame_height, VCS_WIDTH, view->small_height, view->small_width, view->channels);
   if (!plan) return &vcs_fault_no_memory;
   const vcs_axis_t *across = vcs_resize_across(plan), *down = vcs_resize_down(plan);
-  const size_t count = (size_t)across->to * (size_t)(2 + 2 * across->most) + (size_t)down->to * (size_t)(2 + 2 * down->most);
+  const size_t count =
+      (size_t)across->to * (size_t)(2 + 2 * across->most) + (size_t)down->to * (size_t)(2 + 2 * down->most);
   int32_t *here = malloc(count * sizeof *here);
   const vcs_fault_t *fault = here ? engine->allocate(count * sizeof *here, &small->tables) : &vcs_fault_no_memory;
   if (!fault) {

@@ -61,15 +61,16 @@ static void push(const vcs_device_batch_view_t *batch, const vcs_device_batch_ki
 }
 
 /* The picture of a step in which an episode ended: the last of the old episode. */
-static void show_ending(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind, const vcs_device_env_t *env, const uint8_t *frames,
-                        uint8_t *pooled, const uint8_t *stack, uint8_t *to) {
+static void show_ending(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                        const vcs_device_env_t *env, const uint8_t *frames, uint8_t *pooled, const uint8_t *stack,
+                        uint8_t *to) {
   const bool again = env->ending == VCS_ENDING_AGAIN;
   if (!again) pool(kind, frames + env->ending_frame * VCS_FRAME_BYTES, NULL, pooled);
   if (stack && to) push(batch, kind, pooled, again, stack, to);
 }
 
-static void show_small(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind, const vcs_device_env_t *env, const uint8_t *frames,
-                       uint8_t *pooled, uint8_t *stack) {
+static void show_small(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                       const vcs_device_env_t *env, const uint8_t *frames, uint8_t *pooled, uint8_t *stack) {
   pool(kind, frames + env->shown[0] * VCS_FRAME_BYTES, frames + env->shown[1] * VCS_FRAME_BYTES, pooled);
   if (!stack) return;
   if (env->start >= 0) memset(stack, 0, batch->observation_bytes);

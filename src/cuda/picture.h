@@ -1,8 +1,8 @@
 /* picture.h: small observations: two frames of palette indices -> gray or colours -> maximum -> another size.
  *
- * The results equal those of the host's batches bit for bit: a picture follows the host's plan (host/preprocess.h), which
- * is copied to the device. OpenCV's INTER_AREA rounds floats whose error depends on the order of additions, so this file
- * keeps the order. Multiplications and additions must not be fused.
+ * The results equal those of the host's batches bit for bit: a picture follows the host's plan (host/preprocess.h),
+ * which is copied to the device. OpenCV's INTER_AREA rounds floats whose error depends on the order of additions, so
+ * this file keeps the order. Multiplications and additions must not be fused.
  */
 #ifndef VCS_CUDA_PICTURE_H
 #define VCS_CUDA_PICTURE_H
@@ -43,7 +43,8 @@ VCS_FN uint8_t vcs_round_half_to_even(float value) {
 
 /* Cell (x, y) and a channel of the sum of a plan, from a picture with 160 pixels per row; `from` is its channel. */
 VCS_FN uint8_t vcs_small_area(const vcs_small_t *small, const uint8_t *from, int x, int y) {
-  const float *across = small->across.weight + x * small->across.most, *down = small->down.weight + y * small->down.most;
+  const float *across = small->across.weight + x * small->across.most,
+              *down = small->down.weight + y * small->down.most;
   const int step = small->channels;
   const uint8_t *row = from + (small->down.first[y] * VCS_WIDTH + small->across.first[x]) * step;
   float sum = 0;

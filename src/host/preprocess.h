@@ -17,7 +17,7 @@
 
 /* Indices to bytes: what a pixel becomes, in one or three tables. */
 typedef struct {
-  int channels, wide; /* wide: for machines with wide vectors */
+  int channels, wide; /* wide: the vectors of this machine (preprocess.c) */
   uint8_t byte[3][256];
   uint8_t even[128]; /* every other one of the first table: a television that has not lost its colour needs no more */
 } vcs_tint_t;
@@ -37,7 +37,8 @@ void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t 
 
 typedef struct vcs_resize vcs_resize_t;
 
-/* How a plan computes a pixel (docs/batch.md): as it is, the mean of whole pixels, of parts of pixels, or between two. */
+/* How a plan computes a pixel (docs/batch.md): as it is, the mean of whole pixels, of parts of pixels, or between two.
+ */
 enum { VCS_RESIZE_COPY, VCS_RESIZE_MEAN, VCS_RESIZE_AREA, VCS_RESIZE_BLEND };
 enum { VCS_BLEND_BITS = 11 };
 
