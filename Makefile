@@ -39,6 +39,7 @@ help:
 	@echo "  make bench        beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "  make bench-grad   what derivatives cost, in frames of ale-py"
 	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU;  make bench-web  the explorer"
+	@echo "  make bench-learn  batches over numbers of environments and threads, and on a GPU"
 
 # ---- set-up: Debian packages if they are missing, ale-py (for its ROM images and as a reference) in a local venv ------
 setup:
@@ -188,6 +189,13 @@ bench-cuda: cuda roms
 	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra $(if $(STRICT),-Werror) -Iinclude -Isrc -o $(BUILD)/bench/cuda bench/cuda.c \
 	  $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm
 	@$(ON_GPU) $(BUILD)/bench/cuda "$(ROMS)" $(BENCH_FLAGS)
+
+.PHONY: bench-learn
+bench-learn: build roms
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra $(if $(STRICT),-Werror) -Iinclude -o $(BUILD)/bench/learn bench/learn.c \
+	  $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm
+	@DIFFVCS_CUDA="$(BUILD)/libdiffvcs_cuda.so" $(BUILD)/bench/learn "$(ROMS)" $(BENCH_FLAGS)
 
 clean:
 	rm -rf build build-* out

@@ -2,9 +2,9 @@
 """Frames per second of games for two players: our environment and our batches, beside multi_agent_ale_py, in one run.
 
 All play the same games with random actions, on one core, from Python: an environment frame by frame without pictures, as does
-multi_agent_ale_py, which always draws; batches of 32 environments in steps of four frames, one that observes RAM and draws nothing, and one that
-draws two of the four frames and makes observations of 84 x 84 pixels. Turns alternate. Seconds are those of the processor, so other programs do not count; the fastest
-turn counts.
+multi_agent_ale_py, which always draws; the PettingZoo environment beside multi_agent_ale_py where both return every frame in RGB; batches of 32
+environments in steps of four frames, one that observes RAM and draws nothing, and one that draws two of the four frames and makes observations of
+84 x 84 pixels. Turns alternate. Seconds are those of the processor, so other programs do not count; the fastest turn counts.
 Needs multi_agent_ale_py (pip install multi_agent_ale_py) and ROM images.
 """
 
@@ -17,8 +17,7 @@ import numpy as np
 import diffvcs
 from diffvcs.pettingzoo import environments
 
-KINDS = {"environment": "environment", "ram": "batch of RAM", "batch": "batch of pictures"}
-GAMES = "boxing_v2 pong_v3 space_invaders_v2 joust_v3 tennis_v3".split()
+KINDS = {"environment": "environment", "rgb": "RGB", "ram": "batch of RAM", "batch": "batch of pictures"}
 
 
 def rate(step, frames, count):
@@ -33,6 +32,8 @@ def measure(name, rounds, count):
     raw = make.parallel_raw_env(obs_type="ram")
     machine, players = raw.machine, raw.machine.players
     machine.reset()
+    seeing = make.parallel_raw_env(obs_type="rgb_image")
+    seeing.reset()
     ale = multi_agent_ale_py.ALEInterface()
     ale.setFloat(b"repeat_action_probability", 0.0)
     ale.loadROM(str(diffvcs.roms.get_rom_path(make.game)))
@@ -51,23 +52,35 @@ def measure(name, rounds, count):
         if machine.over:
             machine.reset()
 
+    def ours_seen(i):
+        seeing.step(dict(zip(seeing.possible_agents, few[i].tolist())))
+        if not seeing.agents:
+            seeing.reset()
+
     def theirs(i):
         ale.act(raw.action_mapping[few[i]])
         if ale.game_over():
             ale.reset_game()
 
-    rates = {"multi_agent_ale_py": [], "environment": [], "ram": [], "batch": []}
-    for _ in range(rounds):
-        rates["multi_agent_ale_py"].append(rate(theirs, 1, count))
-        rates["environment"].append(rate(ours, 1, count))
-        rates["ram"].append(rate(lambda i: bare.step(many[i]), 4 * 32, count // 20))
-        rates["batch"].append(rate(lambda i: batch.step(many[i]), 4 * 32, count // 20))
-    return {kind: max(values) for kind, values in rates.items()}
+    def theirs_seen(i):
+        theirs(i)
+        ale.getScreenRGB()
+
+    turns = {
+        "theirs": (theirs, 1, count),
+        "environment": (ours, 1, count),
+        "theirs_rgb": (theirs_seen, 1, count),
+        "rgb": (ours_seen, 1, count),
+        "ram": (lambda i: bare.step(many[i]), 4 * 32, count // 20),
+        "batch": (lambda i: batch.step(many[i]), 4 * 32, count // 20),
+    }
+    rates = [{kind: rate(*turn) for kind, turn in turns.items()} for _ in range(rounds)]
+    return {kind: max(found[kind] for found in rates) for kind in turns}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", default=",".join(GAMES))
+    parser.add_argument("--games", default=",".join(environments))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=1000)
     options = parser.parse_args()
@@ -75,9 +88,8 @@ def main():
     ratios = []
     for name in options.games.split(","):
         found = measure(name, options.rounds, options.steps)
-        base = found["multi_agent_ale_py"]
-        ratios.append({kind: found[kind] / base for kind in KINDS})
-        print(f"{name:20} {base:9,.0f} frames/s; " + "; ".join(
+        ratios.append({kind: found[kind] / found["theirs_rgb" if kind == "rgb" else "theirs"] for kind in KINDS})
+        print(f"{name:20} {found['theirs']:9,.0f} frames/s, {found['theirs_rgb']:,.0f} in RGB; " + "; ".join(
             f"{KINDS[kind]} {found[kind]:9,.0f} ({ratios[-1][kind]:.1f} times)" for kind in KINDS), flush=True)  # fmt: skip
     print("result: " + " ".join(f"{kind}_ratio={min(row[kind] for row in ratios):.1f}" for kind in KINDS))
 

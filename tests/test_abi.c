@@ -30,7 +30,7 @@ FROZEN(vcs_batch_grad_options_t, 184, 120, at_once, 116);
 FROZEN(vcs_truth_options_t, 136, 72, device, 64);
 FROZEN(vcs_smooth_options_t, 168, 112, control, 104);
 FROZEN(vcs_relax_options_t, 96, 32, bus, 24);
-FROZEN(vcs_device_batch_options_t, 96, 40, players, 32);
+FROZEN(vcs_device_batch_options_t, 96, 64, rgb, 60);
 FROZEN(vcs_jacobian_options_t, 144, 80, engine, 72);
 FROZEN(vcs_rom_options_t, 96, 32, patch, 24);
 FROZEN(vcs_setup_options_t, 104, 40, replay, 32);

@@ -180,6 +180,18 @@ static void test_a_line_more_moves_nothing(void **state) {
   assert_false(compare(was, 3, moved, 3).shifted);
 }
 
+/* One more line was drawn because a sprite stands elsewhere: it has moved to the side, and nothing else has moved. */
+static void test_a_line_more_hides_no_move_to_the_side(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(10, 20, 8, 6, 7), sprite(30, 40, 8, 6, 8), sprite(50, 60, 8, 6, 9)};
+  const vcs_object_t is[] = {sprite(10, 20, 8, 6, 7), sprite(46, 41, 8, 6, 8), sprite(50, 61, 8, 6, 9)};
+  const vcs_shown_diff_t d = compare(was, 3, is, 3);
+  assert_int_equal(d.moved_x, 1);
+  assert_int_equal(d.moved_y + d.moved_both, 0);
+  assert_int_equal(d.moved, 1);
+  assert_int_equal(d.dx, 16);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_sprite_that_passes_the_edge_moves_as_one),
@@ -188,6 +200,7 @@ int main(void) {
       cmocka_unit_test(test_two_sprites_that_become_one_have_not_moved),
       cmocka_unit_test(test_the_ends_of_a_longer_object_are_noted),
       cmocka_unit_test(test_a_line_more_moves_nothing),
+      cmocka_unit_test(test_a_line_more_hides_no_move_to_the_side),
       cmocka_unit_test(test_the_same_table_twice),
       cmocka_unit_test(test_positions_move_their_objects),
       cmocka_unit_test(test_json_and_page_have_every_byte),

@@ -422,27 +422,32 @@ static void test_thread_count_changes_nothing(void **state) {
   vcs_cart_free(ragged);
 }
 
-static void test_send_and_receive_are_a_step(void **state) {
+static void test_halves_are_a_step(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo();
   const vcs_cart_t *carts[] = {cart};
   vcs_batch_options_t o = defaults();
   o.autoreset = VCS_AUTORESET_SAME_STEP;
-  fixture_t *a = create(carts, 1, NULL, &o), *b = create(carts, 1, NULL, &o);
+  fixture_t *a = create(carts, 1, NULL, &o), *b = create(carts, 1, NULL, &o), *c = create(carts, 1, NULL, &o);
   uint32_t random = 5;
   reset_all(a, 1);
   reset_all(b, 1);
+  reset_all(c, 1);
   for (int k = 0; k < 40; k++) {
     int32_t actions[ENVS];
     vcs_error_t error;
     draw(&random, actions);
     step(a, actions);
     require(vcs_batch_send(b->batch, actions, NULL, &error), &error);
+    require(vcs_batch_begin_step(c->batch, actions, NULL, &c->to, &error), &error);
     require(vcs_batch_receive(b->batch, &b->to, &error), &error);
+    require(vcs_batch_end_step(c->batch, &error), &error);
     assert_same_results(a, b);
+    assert_same_results(a, c);
   }
   destroy(a);
   destroy(b);
+  destroy(c);
   vcs_cart_free(cart);
 }
 
@@ -934,11 +939,20 @@ static void test_calls_out_of_order_are_refused(void **state) {
   assert_refused(vcs_batch_send_to(f->batch, beyond, 1, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "no environment 6");
   assert_refused(vcs_batch_send_to(f->batch, NULL, 2, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "without ids");
   assert_refused(vcs_batch_receive(f->batch, &f->to, &e), VCS_BAD_ARGUMENT, &e, "nothing was sent");
+  assert_refused(vcs_batch_end_step(f->batch, &e), VCS_BAD_ARGUMENT, &e, "no step was begun");
+  require(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), &e);
+  assert_refused(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
+  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
+  assert_refused(vcs_batch_reset(f->batch, NULL, NULL, ENVS, &f->to, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
+  require(vcs_batch_end_step(f->batch, &e), &e);
+  assert_int_equal(f->frames[1], before + 12);
+  require(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), &e); /* freed before it ends */
   destroy(f);
   vcs_batch_options_t ready = defaults();
   ready.batch_size = 2;
   f = create(carts, 1, NULL, &ready);
   reset_all(f, 1);
+  assert_refused(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "batch_size 2 of 6");
   assert_refused(vcs_batch_reset(f->batch, one, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "must be of all");
   destroy(f);
   ready = defaults();
@@ -961,7 +975,7 @@ int main(void) {
       cmocka_unit_test(test_sound_is_that_of_the_last_frame),
       cmocka_unit_test(test_environments_have_cartridges_modes_and_difficulties_of_their_own),
       cmocka_unit_test(test_thread_count_changes_nothing),
-      cmocka_unit_test(test_send_and_receive_are_a_step),
+      cmocka_unit_test(test_halves_are_a_step),
       cmocka_unit_test(test_first_ready_results_tell_the_same_stories),
       cmocka_unit_test(test_some_environments_go_on_alone),
       cmocka_unit_test(test_sends_may_overtake),

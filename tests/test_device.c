@@ -58,7 +58,10 @@ typedef struct {
   X(terminated, 1)                                         \
   X(truncated, 1)                                          \
   X(ram, 128)
-#define RESULTS(X) PLAYED(X) X(env_ids, sizeof(int32_t))
+#define RESULTS(X)            \
+  PLAYED(X)                   \
+  X(env_ids, sizeof(int32_t)) \
+  X(final_observations, vcs_batch_observation_size(port->batch))
 
 static void *allocate(int32_t where, size_t size) {
   void *memory;
@@ -106,6 +109,10 @@ static port_t open_port_varied(vcs_cart_t *const *carts, int count, const vcs_ba
   port->host.name = calloc((size_t)port->envs, (size) + 1); \
   port->there.name = upload(port->device, port->host.name, (size_t)port->envs * (size));
   RESULTS(OPEN)
+  if (vcs_batch_observation_size(port->batch) == 0) { /* none without pictures */
+    vcs_device_free(port->device, port->there.final_observations);
+    port->there.final_observations = NULL;
+  }
   port->actions = allocate(port->device, (size_t)port->envs * sizeof(int32_t));
   return opened;
 }
@@ -184,7 +191,7 @@ static void assert_same(const port_t *port, int32_t i, const vcs_batch_results_t
 
 enum { ENVS = 7, STEPS = 60 };
 
-/* Without chance, first episodes on a device are the CPU's, result for result. */
+/* Without chance, first episodes on a device are the CPU's, result for result, with their last observations. */
 static void compare_with_cpu(vcs_cart_t *const *carts, int count, vcs_batch_options_t options, bool varied) {
   options.noop_max = 0;
   options.device = VCS_CPU;
@@ -194,6 +201,7 @@ static void compare_with_cpu(vcs_cart_t *const *carts, int count, vcs_batch_opti
   bool over[ENVS] = {false};
   int32_t actions[ENVS], list[VCS_ACTIONS], other[VCS_ACTIONS];
   uint64_t random = 3;
+  int ends = 0;
   for (int32_t i = 0; i < ENVS; i++) {
     const int known = vcs_batch_actions(cpu.batch, i, list);
     assert_int_equal(vcs_batch_actions(port.batch, i, other), known);
@@ -213,9 +221,17 @@ static void compare_with_cpu(vcs_cart_t *const *carts, int count, vcs_batch_opti
       assert_int_equal(port.host.terminated[i], cpu.host.terminated[i]);
       assert_int_equal(port.host.truncated[i], cpu.host.truncated[i]);
       over[i] = cpu.host.truncated[i] || (cpu.host.terminated[i] && !options.life_loss_info);
-      if (!over[i]) assert_same(&port, i, &cpu.host, i);
+      if (over[i] && options.autoreset == VCS_AUTORESET_SAME_STEP) {
+        const size_t size = vcs_batch_observation_size(port.batch), at = (size_t)i * size;
+        assert_memory_equal(port.host.final_observations + at, cpu.host.final_observations + at, size);
+      } else {
+        assert_same(&port, i, &cpu.host, i);
+      }
+      ends += over[i];
+      if (options.autoreset == VCS_AUTORESET_DISABLED) over[i] = false;
     }
   }
+  if (options.max_episode_frames < STEPS) assert_true(ends >= ENVS);
   close_port(&cpu);
   close_port(&port);
 }
@@ -238,6 +254,70 @@ static void test_batch_on_a_device_is_the_cpus(void **state) {
   options.episodic_life = 1;
   options.max_episode_frames = 40;
   compare_with_cpu(carts, count, options, true);
+  free_carts(carts, count);
+}
+
+/* Episodes that end with any frame of a step: their last pictures, and the three ways to go on. */
+static void test_episodes_end_as_on_the_cpu(void **state) {
+  (void)state;
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  for (uint8_t mode = VCS_AUTORESET_NEXT_STEP; mode <= VCS_AUTORESET_DISABLED; mode++) {
+    vcs_batch_options_t options = options_of(ENVS, VCS_CPU);
+    options.autoreset = mode;
+    for (options.max_episode_frames = 20; options.max_episode_frames < 24; options.max_episode_frames++) {
+      compare_with_cpu(carts, count, options, false);
+    }
+    options.max_pool = 0;
+    options.frame_skip = 2;
+    compare_with_cpu(carts, count, options, false);
+  }
+  free_carts(carts, count);
+}
+
+/* Sizes for each way to compute a pixel: as it is, the mean of whole pixels, of parts of pixels, and between two. */
+static void test_pictures_of_every_size_are_the_cpus(void **state) {
+  (void)state;
+  static const int32_t sizes[][3] = {{160, 210, 1}, {80, 105, 2}, {32, 42, 3},  {84, 84, 1},
+                                     {61, 97, 5},   {7, 9, 1},    {200, 100, 2}};
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+    vcs_batch_options_t options = options_of(ENVS, VCS_CPU);
+    options.width = sizes[i / 2][0];
+    options.height = sizes[i / 2][1];
+    options.stack = sizes[i / 2][2];
+    options.rgb = i % 2;
+    options.max_episode_frames = 24 + (int32_t)i % 4;
+    compare_with_cpu(carts, count, options, false);
+  }
+  free_carts(carts, count);
+}
+
+/* A step after the end only begins an episode; without autoreset a game that is over stands still. */
+static void test_the_step_after_the_end(void **state) {
+  (void)state;
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  const int32_t actions[ENVS] = {0};
+  vcs_batch_options_t options = options_of(ENVS, device());
+  options.max_episode_frames = 8;
+  options.autoreset = VCS_AUTORESET_NEXT_STEP;
+  port_t port = open_port(carts, count, &options);
+  reset(&port, NULL, NULL, ENVS);
+  for (int k = 0; k < 9; k++) {
+    const size_t size = vcs_batch_observation_size(port.batch);
+    step(&port, actions);
+    for (int32_t i = 0; i < ENVS; i++) {
+      assert_int_equal(port.host.truncated[i], k % 3 == 1);
+      assert_int_equal(port.host.terminated[i], 0);
+      const uint8_t *seen = port.host.observations + (size_t)i * size;
+      bool has_past = false;
+      for (size_t at = 0; at < size / 4 * 3; at++) has_past = has_past || seen[at];
+      assert_int_equal(has_past, k % 3 != 2); /* a new episode has one picture */
+    }
+  }
+  close_port(&port);
   free_carts(carts, count);
 }
 
@@ -690,14 +770,11 @@ static void test_options_that_a_device_has_not_are_refused(void **state) {
     assert_refused(carts[0], &options, VCS_BAD_ARGUMENT, #name " is"); \
     options = good;                                                    \
   }
-  REFUSED(width, 160)
   REFUSED(width, 0)
-  REFUSED(height, 96)
-  REFUSED(stack, 1)
-  REFUSED(rgb, 1)
+  REFUSED(height, 5000)
+  REFUSED(stack, -1)
   REFUSED(sound, 1)
-  REFUSED(autoreset, VCS_AUTORESET_NEXT_STEP)
-  REFUSED(autoreset, VCS_AUTORESET_DISABLED)
+  REFUSED(autoreset, VCS_AUTORESET_DISABLED + 1)
   REFUSED(stack_in_place, 0)
   options.stack_in_place = 0;
   REFUSED(batch_size, 3)
@@ -737,7 +814,7 @@ static void test_calls_that_a_device_has_not_are_refused(void **state) {
   REFUSES(vcs_batch_send(batch, actions, NULL, &error), "on a device")
   REFUSES(vcs_batch_send_reset(batch, NULL, NULL, ENVS, &error), "on a device")
   REFUSES(vcs_batch_receive(batch, &port.there, &error), "nothing was sent")
-  odd.final_observations = port.there.observations;
+  odd.final_observations += 3;
   REFUSES(vcs_batch_step(batch, actions, NULL, &odd, &error), "final_observations")
   odd = port.there;
   odd.sound = port.there.ram;
@@ -803,6 +880,9 @@ int main(void) {
   if (missing) return need_exit("test_device", "gpu", missing);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_batch_on_a_device_is_the_cpus),
+      cmocka_unit_test(test_episodes_end_as_on_the_cpu),
+      cmocka_unit_test(test_pictures_of_every_size_are_the_cpus),
+      cmocka_unit_test(test_the_step_after_the_end),
       cmocka_unit_test(test_batch_is_the_same_on_every_device),
       cmocka_unit_test(test_batch_is_a_device_batch),
       cmocka_unit_test(test_seeds_decide_and_resets_are_of_some),

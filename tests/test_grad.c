@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "grad/each.h"
 #include "grad/sweep.h"
 #include "need.h"
 #include "noise.h"
@@ -627,6 +628,65 @@ static void test_a_workspace_makes_no_difference(void **state) {
   free_all(&nothing, &w);
 }
 
+/* What forward passes of several places at a time have seen. */
+typedef struct {
+  const fixture_t *fixture;
+  const vcs_grad_options_t *options;
+  const vcs_place_t *places;
+  const vcs_run_t *run;
+  int seen, moved;
+} passes_t;
+
+/* Beside a forward pass of the place alone. */
+static void see_pass(void *context, size_t place, int32_t frame, const float *pixels, const float *bits) {
+  passes_t *passes = context;
+  const fixture_t *fixture = passes->fixture;
+  const vcs_place_t *at = &passes->places[place];
+  in_t in = {floats(fixture->size), floats(fixture->rom), floats((size_t)VCS_INPUTS * FRAMES)};
+  float *slots[] = {in.state, in.rom, in.input}, *zero = floats(fixture->pixels + fixture->size);
+  float *own_pixels = floats(fixture->pixels), *own_bits = floats(fixture->size);
+  const size_t slot =
+      at->kind == VCS_PLACE_INPUT ? VCS_INPUTS * (size_t)at->frame + at->index : 8 * at->index + at->bit;
+  slots[at->kind][slot] = vcs_run_bit(passes->run, at) == 1 ? -1 : 1;
+  float *pixels_by_frame[FRAMES] = {NULL}, *bits_by_frame[FRAMES] = {NULL};
+  pixels_by_frame[frame] = own_pixels;
+  bits_by_frame[frame] = own_bits;
+  const vcs_grad_inputs_t inputs = {in.state, at->kind == VCS_PLACE_ROM ? in.rom : NULL, in.input};
+  const vcs_grad_outputs_t outputs = {.pixels = pixels_by_frame, .states = bits_by_frame};
+  assert_int_equal(vcs_grad_jvp(passes->run, passes->options, &inputs, &outputs, NULL, NULL), VCS_OK);
+  assert_memory_equal(pixels ? pixels : zero, own_pixels, fixture->pixels * sizeof(float));
+  assert_memory_equal(bits ? bits : zero, own_bits, fixture->size * sizeof(float));
+  passes->seen++;
+  passes->moved += bits && memcmp(bits, zero, fixture->size * sizeof(float)) != 0;
+  out_t out = {own_bits, {own_pixels, zero}};
+  free_all(&in, &out);
+}
+
+/* Tapes and forks that are shared change nothing. */
+static void test_passes_together_are_passes_alone(void **state) {
+  (void)state;
+  const fixture_t *fixture = &demo_fixture;
+  enum { PLACES = 40 };
+  vcs_place_t places[PLACES];
+  for (uint32_t i = 0; i < PLACES; i++) {
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)VCS_OFFSET(ram) + 5 * i % 128};
+    if (i % 8 == 6) places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(i / 8 % FRAMES), i % VCS_INPUTS};
+    if (i % 8 == 7) places[i] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)(i % 8), 0, 97 * i % 4096};
+  }
+  const vcs_run_t run = {fixture->cart, &fixture->start, NULL, fixture->controls, FRAMES};
+  const uint8_t looks[FRAMES] = {1, 1};
+  for (int round = 0; round < 4; round++) {
+    vcs_grad_options_t options = defaults;
+    options.method = round == 2 ? VCS_METHOD_STE : VCS_METHOD_BIT;
+    options.fork_window = round == 1 || round == 3 ? 64 : 0;
+    options.side = round == 3 ? VCS_SIDE_MEAN : VCS_SIDE_TANGENT;
+    passes_t passes = {fixture, &options, places, &run, 0, 0};
+    assert_int_equal(vcs_grad_jvp_each(&run, &options, places, PLACES, looks, see_pass, &passes, NULL), VCS_OK);
+    assert_int_equal(passes.seen, PLACES * FRAMES);
+    assert_true(passes.moved > PLACES / 4);
+  }
+}
+
 static void test_the_start_of_a_run_is_not_changed(void **state) {
   (void)state;
   static vcs_t before;
@@ -804,6 +864,7 @@ int main(int argc, char **argv) {
     cmocka_unit_test(test_forks_see_what_brk_pushes),
     cmocka_unit_test(test_results_are_the_same_every_time_and_added),
     cmocka_unit_test(test_a_workspace_makes_no_difference),
+    cmocka_unit_test(test_passes_together_are_passes_alone),
     cmocka_unit_test(test_the_start_of_a_run_is_not_changed),
     cmocka_unit_test(test_missing_arrays_are_zero_or_not_wanted),
     cmocka_unit_test(test_bad_arguments_are_refused),

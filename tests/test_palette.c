@@ -38,6 +38,22 @@ static void test_secam_is_ale_pys(void **state) {
   assert_int_equal(checksum(VCS_FORMAT_SECAM, 1), 0x7fe7bde9);
 }
 
+/* Rows that repeat the one above, and an incomplete last row, are pixels like all others. */
+static void test_rows_are_converted_pixel_by_pixel(void **state) {
+  (void)state;
+  enum { ROWS = 6, PIXELS = ROWS * VCS_WIDTH + 50 };
+  uint8_t indices[PIXELS], rgb[3 * PIXELS], gray[PIXELS], pixel[3];
+  for (int i = 0; i < PIXELS; i++) indices[i] = (uint8_t)(i / VCS_WIDTH / 2 * 40 + i % VCS_WIDTH);
+  indices[VCS_WIDTH + 7] ^= 2;
+  vcs_frame_rgb(VCS_FORMAT_NTSC, indices, PIXELS, rgb);
+  vcs_frame_gray(VCS_FORMAT_NTSC, indices, PIXELS, gray);
+  for (int i = 0; i < PIXELS; i++) {
+    vcs_frame_rgb(VCS_FORMAT_NTSC, indices + i, 1, pixel);
+    assert_memory_equal(rgb + 3 * i, pixel, 3);
+    assert_int_equal(gray[i], vcs_palette_gray(VCS_FORMAT_NTSC)[indices[i]]);
+  }
+}
+
 static void test_auto_is_ntsc_and_pal60_is_pal(void **state) {
   (void)state;
   assert_ptr_equal(vcs_palette(VCS_FORMAT_AUTO), vcs_palette(VCS_FORMAT_NTSC));
@@ -73,6 +89,7 @@ int main(void) {
       cmocka_unit_test(test_ntsc_is_ale_pys),
       cmocka_unit_test(test_pal_is_ale_pys),
       cmocka_unit_test(test_secam_is_ale_pys),
+      cmocka_unit_test(test_rows_are_converted_pixel_by_pixel),
       cmocka_unit_test(test_auto_is_ntsc_and_pal60_is_pal),
       cmocka_unit_test(test_pong_brown_is_0x904811),
       cmocka_unit_test(test_odd_entry_is_the_gray_of_the_even_one),

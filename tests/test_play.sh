@@ -10,11 +10,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 fail() { echo "FAILED: $1"; failed=1; }
-play() { # script, frames, options...
-  local script=$1 frames=$2
-  shift 2
+play() { play_game demo "$@"; } # script, frames, options...
+play_game() { # game, script, frames, options...
+  local game=$1 script=$2 frames=$3
+  shift 3
   printf '%b' "$script" > "$work/script"
-  timeout 100 xvfb-run -a "$program" play demo --fast --script "$work/script" --frames "$frames" --out "$work/out" "$@" 2> "$work/error"
+  timeout 100 xvfb-run -a "$program" play "$game" --fast --script "$work/script" --frames "$frames" --out "$work/out" "$@" 2> "$work/error"
 }
 
 # 100 frames; and the same, 3,600 more of another kind, and a minute back, two frames at a time.
@@ -42,6 +43,15 @@ out=$(play "100 explain:80,100\n" 102)
 rm -f "$work"/out/*.png
 play "${keys}99 p\n100 f10\n110 o\n120 f10\n130 o\n140 f10\n150 o\n160 f10\n170 o\n180 f1\n190 f10\n" 200 > /dev/null
 [ "$(md5sum "$work"/out/demo-window*.png | cut -d' ' -f1 | sort -u | wc -l)" = 5 ] || fail "overlays or help are not drawn"
+
+# Two players at one keyboard: two joysticks in Combat; in Pong two paddles, which turn together until the second player turns one.
+if [ -n "${DIFFVCS_ROMS:-}" ]; then
+  start='60 f2\n70 -f2\n'
+  for game in combat pong; do
+    states=$(for key in o left a "left\n100 d"; do play_game "$game" "${start}100 $key\n" 160 | tail -1; done)
+    [ "$(sort -u <<< "$states" | wc -l)" = 4 ] || fail "the sticks of two players in $game: $states"
+  done
+fi
 
 # Without a display it says so.
 env -u DISPLAY -u WAYLAND_DISPLAY "$program" play demo --frames 1 --fast > /dev/null 2> "$work/error" && fail "it plays without a display"

@@ -469,15 +469,19 @@ static void test_truth_idle_run_is_what_the_environment_does(void **context) {
 }
 
 /* A program whose frames end with the program counter at 0, in the TIA, which drives two bits of a byte and leaves the
- * last byte on the bus in the others. After a frame that is the last byte of RAM, $18 here: CLC. So the processor
- * executes instructions of one byte up to RAM, where it jumps back to the image. */
+ * last byte on the bus in the others. After a frame of an environment that is the last byte of RAM, $18 here: CLC. So
+ * the processor executes instructions of one byte up to RAM, where it jumps back to the image. With the byte of the
+ * last instruction, 0, it would execute BRK, which jumps to $85 and takes one from the counter of frames. */
 static void test_truth_of_a_program_in_the_tia_is_what_the_environment_does(void **context) {
   static const uint8_t program[] = {
-      0xA9, 0x4C, 0x85, 0x80, 0xA9, 0x00, 0x85, 0x81, 0xA9, 0xF0, 0x85, 0x82, /* $80: JMP $F000 */
-      0xA9, 0x18, 0x85, 0xFF,                                                 /* $FF: CLC */
-      0xE6, 0x90,                                                             /* INC $90, which counts frames */
-      0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02,             /* VSYNC for three lines */
-      0xA9, 0x00, 0x4C, 0xFE, 0xFF,                                           /* LDA #0, JMP to STA VSYNC at $FFFE */
+      0xA2, 0xFF, 0x9A,                                           /* LDX #$FF, TXS */
+      0xA2, 0x09, 0xBD, 0x22, 0xF0, 0x95, 0x80, 0xCA, 0x10, 0xF8, /* copy ten bytes from $F022 to $80 */
+      0xA9, 0x18, 0x85, 0xFF,                                     /* $FF: CLC */
+      0xE6, 0x90,                                                 /* INC $90 counts frames */
+      0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02, /* VSYNC for three lines */
+      0xA9, 0x00, 0x4C, 0xFE, 0xFF,                               /* LDA #0, JMP to STA VSYNC at $FFFE */
+      0x4C, 0x00, 0xF0, 0xEA, 0xEA,                               /* $80: JMP $F000 */
+      0xC6, 0x90, 0x4C, 0x00, 0xF0,                               /* $85: DEC $90, JMP $F000 */
   };
   (void)context;
   uint8_t image[4096] = {0};

@@ -113,7 +113,8 @@ class Agent(nn.Module):
         if seen.dim() == 2:
             x = ((seen[..., None] >> self.bits) & 1).flatten(1).float() - 0.5
         else:
-            x = (seen.float() / 255).contiguous(memory_format=torch.channels_last)
+            numbers = torch.bfloat16 if seen.is_cuda else torch.float32  # bfloat16 has 0 to 255 exactly
+            x = seen.to(numbers, memory_format=torch.channels_last) / 255
         with torch.autocast(seen.device.type, torch.bfloat16, enabled=seen.is_cuda):
             features = self.body(x)
         features = features.float()
@@ -259,7 +260,7 @@ class Group:
         self.seen, reward, terminated, truncated, info = self.env.recv()
         r.reward[t, self.own] = reward.sign()
         r.alive[t, self.own] = (~(terminated | truncated)).float()
-        self.finished.append((info["score"], info["began"]))
+        self.finished.append((info["score"].clone(), info["began"]))
 
     def value(self) -> torch.Tensor:
         """The value of what is seen now."""
@@ -386,6 +387,8 @@ def main() -> int:
         saved = torch.load(out / "agent.pt", map_location=device, weights_only=True)
         agent.load_state_dict(saved["agent"])
         learner.optimizer.load_state_dict(saved["optimizer"])
+        for group in learner.optimizer.param_groups:  # set_rate changes this number, and a CUDA graph reads it
+            group["lr"] = learner.rate
         earlier, frames, rows = saved["seconds"], saved["frames"], [tuple(row) for row in saved["curve"]]
     actor.load_state_dict(agent.state_dict())
 

@@ -25,7 +25,7 @@ typedef struct vcs_device_batch vcs_device_batch_t;
 enum {
   VCS_DEVICE_BATCH_SHOWS_NOTHING, /* none: RAM, rewards, lives and endings only */
   VCS_DEVICE_BATCH_SHOWS_FRAMES,  /* the last frame, height x 160 palette indices; every frame is drawn */
-  VCS_DEVICE_BATCH_SHOWS_SMALL    /* 4 x 84 x 84 gray bytes, oldest first, as from vcs_batch_step */
+  VCS_DEVICE_BATCH_SHOWS_SMALL    /* small pictures (4 x 84 x 84 gray bytes), oldest first, as from vcs_batch_step */
 };
 
 /* Meaning of action numbers. */
@@ -50,9 +50,12 @@ typedef struct {
   uint8_t episodic_life;           /* 0; 1: a lost life ends the episode */
   uint8_t life_loss_info;          /* 0; 1: a lost life is reported as terminated, but the episode continues */
   uint8_t actions;                 /* VCS_DEVICE_BATCH_ACTIONS_ALL */
-  uint8_t endless;      /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
-  uint64_t players;     /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
-  uint64_t reserved[7]; /* 0 */
+  uint8_t endless;    /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
+  uint64_t players;   /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
+  uint64_t autoreset; /* VCS_AUTORESET_SAME_STEP; with `endless` no episode ends */
+  int32_t width, height, stack; /* 0, 0, 0: pixels of small pictures, and their number; 0 means 84, 84 and 4 */
+  int32_t rgb;                  /* 0: one gray byte per pixel; 1: three bytes */
+  uint64_t reserved[4];         /* 0 */
 } vcs_device_batch_options_t;
 VCS_API void vcs_device_batch_defaults(vcs_device_batch_options_t *options);
 
@@ -72,8 +75,9 @@ VCS_API size_t vcs_device_batch_observation_size(const vcs_device_batch_t *batch
 VCS_API size_t vcs_device_batch_env_bytes(const vcs_device_batch_t *batch);
 
 /* Starts an episode in every environment; `seed` and the environment's index seed its generator. The results are those
- * of a batch, in device memory, with one entry per environment; final_observations and sound must be NULL. The caller's
- * buffer holds the stacks of small observations: pass the same buffer to every call and do not modify it.
+ * of a batch, in device memory, with one entry per environment; sound must be NULL, and so must final_observations
+ * without small observations. The caller's buffer holds the stacks of small observations: pass the same buffer to every
+ * call and do not modify it.
  *
  * `stream` is a cudaStream_t, NULL for the default stream; calls queue their work there, and vcs_device_batch_wait
  * waits for it. */
@@ -82,8 +86,8 @@ VCS_API vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t 
 
 /* Runs one step. `actions` has one action per environment, in device memory; an action out of range is NOOP. With NULL
  * each environment draws an action from its game's minimal set. Sticky actions are drawn for each frame. When an
- * episode ends, the rest of the step is skipped, `terminated` or `truncated` is 1, and the next episode begins at once
- * from a start: observation, lives and frame numbers are those of the new episode. */
+ * episode ends, the rest of the step is skipped, `terminated` or `truncated` is 1, and the next episode begins from a
+ * start: at once, so that observation, lives and frame numbers are those of the new episode, or as `autoreset` says. */
 VCS_API vcs_status_t vcs_device_batch_step(vcs_device_batch_t *batch, const int32_t *actions,
                                            const vcs_batch_results_t *results, void *stream, vcs_error_t *error);
 VCS_API vcs_status_t vcs_device_batch_wait(vcs_device_batch_t *batch, void *stream, vcs_error_t *error);

@@ -507,9 +507,8 @@ VCS_API void *vcs_device_dlpack(int32_t device, void *memory, int32_t dimensions
  * - Calls queue their work on the batch's stream and return; vcs_batch_wait waits for it.
  * - Device arrays cannot be checked by the host: an action out of range is NOOP, an id out of range is skipped, and
  *   states are not validated.
- * - Some options have only one value: width and height 84 and stack 4, or all three 0 for a batch without pictures;
- *   stack_in_place 1; autoreset VCS_AUTORESET_SAME_STEP; batch_size equal to envs; rgb and sound 0. threads is ignored.
- *   There are no final_observations, strengths, sends and receives.
+ * - Some options have only one value: stack_in_place 1, batch_size equal to envs, sound 0. threads is ignored. There
+ * are no strengths, sends and receives.
  * - New episodes begin from starts that were computed at creation, and generators differ: docs/cuda.md has the table of
  *   differences.
  *
@@ -606,6 +605,14 @@ VCS_API vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, 
                                     const vcs_batch_results_t *results, vcs_error_t *error);
 VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                     vcs_error_t *error);
+
+/* The two halves of vcs_batch_step, if batch_size is envs. vcs_batch_begin_step returns while the pool's threads work;
+ * they write the results themselves, so the arrays must stay until vcs_batch_end_step, where the calling thread works
+ * too and waits. In between no other call with this batch is allowed except vcs_batch_free. On a device the first half
+ * queues the step and the second does nothing. */
+VCS_API vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                          const vcs_batch_results_t *results, vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error);
 
 /* Start a step, or a new episode, of `count` environments (ids NULL: of all) and return at once. The result of an
  * environment must be received before the next send to it. A reset of all environments drops steps that are under way;

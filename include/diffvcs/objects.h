@@ -68,9 +68,16 @@ VCS_API void vcs_env_set_objects(vcs_env_t *env, int recording);
 VCS_API int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity);
 
 /* The same for the environments of a batch on the CPU, between a receive and the next send. vcs_batch_objects returns
- * -1 on a device or if `env` is out of range. */
+ * -1 on a device (see vcs_batch_list_objects) or if `env` is out of range. */
 VCS_API void vcs_batch_set_objects(vcs_batch_t *batch, int recording);
 VCS_API int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity);
+
+/* The objects of the last frame of all environments of a batch, also on a device: for each environment `capacity`
+ * objects, from top to bottom, and in `counts` their number, which may be larger than `capacity`. On a GPU both are
+ * memory of the GPU (vcs_device_allocate), and the call is queued like a step (vcs_batch_wait). There the last frame is
+ * run again, which needs a batch with pictures. */
+VCS_API vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts,
+                                            int32_t capacity, vcs_error_t *error);
 
 /* Identity over frames. An object keeps the id of the object that was nearest to it in one of the last VCS_TRACK_FRAMES
  * frames, if that has the same kind, similar size, and is near; games that flicker draw an object only in every second

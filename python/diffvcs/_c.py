@@ -17,6 +17,7 @@ from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, 
 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
 MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS, PLAYERS_MAX = 160, 4, 80, 25000, 4
+SEE_NOTHING = 3
 PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 53260
 PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
@@ -77,6 +78,7 @@ int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects[capacity], int32_t
 void vcs_env_set_objects(vcs_env_t *env, int recording)
 void vcs_batch_set_objects(vcs_batch_t *batch, int recording)
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects[capacity], int32_t capacity)
+vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects@batch[batch.envs * capacity], int32_t *counts@batch[batch.envs], int32_t capacity, vcs_error_t *error)
 void vcs_track(uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[count], int32_t count)
 int vcs_env_minimal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
@@ -103,6 +105,8 @@ vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids[count], in
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids[count], const int32_t *seeds[count], int32_t count, vcs_error_t *error)
 void vcs_batch_set_stream(vcs_batch_t *batch, void *stream)
 vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error)
+vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.envs * batch.players], const float *strengths?@batch[batch.envs * batch.players], const vcs_batch_results_t *results, vcs_error_t *error)
+vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error)
 int32_t vcs_batch_next(const vcs_batch_t *batch)
 vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error)
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t *actions[ACTIONS])
@@ -139,6 +143,7 @@ vcs_status_t vcs_relax_vjp(vcs_relax_t *relax, int32_t steps, double *d_input[re
 vcs_status_t vcs_relaxed_jvp(const vcs_run_t *run, const vcs_relax_options_t *options, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_relaxed_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_relaxed_vjp(const vcs_run_t *run, const vcs_relax_options_t *options, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_relaxed_report_t *report, vcs_error_t *error)
 void vcs_play(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation[env.seen_bytes[see]], vcs_seen_t *seen)
+void vcs_play_players(vcs_env_t *env, vcs_joint_t *joint, int count, int see, uint8_t *observation[env.seen_bytes[see]])
 void vcs_see(const vcs_env_t *env, int see, uint8_t *observation[env.seen_bytes[see]], vcs_seen_t *seen)
 void vcs_env_frames(vcs_env_t *env, uint8_t *frames[2 * FRAME_BYTES])
 void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m[cart.state_size], const uint8_t *frames[2 * FRAME_BYTES], uint8_t *picture[cart.height * WIDTH])
@@ -418,6 +423,11 @@ SmoothOptions = struct(
 Estimate = struct("vcs_estimate_t", "double mean, deviation, half_width")
 Seen = struct(
     "vcs_seen_t", "int64_t frame_number, episode_frame_number; int32_t reward, lives; uint8_t over, truncated"
+)
+Joint = struct(
+    "vcs_joint_t",
+    "int32_t actions[PLAYERS_MAX]; int32_t rewards[PLAYERS_MAX]; int32_t lives[PLAYERS_MAX]; int32_t players; "
+    "uint8_t over, truncated",
 )
 Bits = struct(
     "vcs_bits_t",

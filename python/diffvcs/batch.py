@@ -167,7 +167,7 @@ class ALEVectorInterface:
         names = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
         rows: list[tuple[Any, ...]] = [
             (observations, "observations", shape, np.uint8),
-            (observations and autoreset_mode == "SameStep" and not on_device, "final_observations", shape, np.uint8),
+            (observations and autoreset_mode == "SameStep", "final_observations", shape, np.uint8),
             *((True, name, each if name in ("rewards", "lives") else (), np.int32) for name in names),
             (True, "terminated", (), np.bool_),
             (True, "truncated", (), np.bool_),
@@ -280,7 +280,9 @@ class ALEVectorInterface:
     def _shown(self, arrays: dict[str, np.ndarray]) -> Any:
         """What a step returns."""
         info: dict[str, Any] = self._info(arrays)
-        if "final_observations" in arrays and (arrays["terminated"].any() or arrays["truncated"].any()):
+        if "final_observations" in arrays and (
+            self.device != devices.CPU or arrays["terminated"].any() or arrays["truncated"].any()
+        ):  # on a device always, because looking would wait for it
             info["final_obs"] = arrays["final_observations"]
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
 
@@ -327,6 +329,28 @@ class ALEVectorInterface:
             arrays, results = self._results()
             lib.vcs_batch_step(self.handle, actions, strengths, results)
             return self._shown(arrays)
+
+    def begin_step(self, action_ids: Any, paddle_strengths: Any = None) -> None:
+        """Starts a step of all environments and returns while threads work on it; end_step returns its results.
+
+        Threads write results into their arrays themselves, which is faster than send and recv. No other call is allowed
+        in between. On a device this is a step, which is only queued.
+        """
+        if self.device != devices.CPU:
+            self._begun = self._step_there(action_ids, paddle_strengths)
+            return
+        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs, *self._each))
+        with self.handle.lock:
+            self._begun = arrays, results = self._results()
+            lib.vcs_batch_begin_step(self.handle, actions, strengths, results)
+
+    def end_step(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Waits for the step that begin_step started; returns what step returns."""
+        if self.device != devices.CPU:
+            return self._begun
+        with self.handle.lock:
+            lib.vcs_batch_end_step(self.handle)
+            return self._shown(self._begun[0])
 
     def _step_there(self, action_ids: Any, paddle_strengths: Any) -> Any:
         """A step on a device, which is only queued. Actions of the device are read where they are."""

@@ -126,7 +126,10 @@ class Array:
         stream does not matter.
         """
         self.ready()
-        found = lib.tensor(self.memory, self.shape, KINDS[self.dtype.kind], 8 * self.dtype.itemsize)
+        shape, dtype = self.shape, self.dtype
+        if dtype.fields:  # records: each is a row of 16-bit numbers
+            shape, dtype = (*shape, dtype.itemsize // 2), np.dtype(np.int16)
+        found = lib.tensor(self.memory, shape, KINDS[dtype.kind], 8 * dtype.itemsize)
         tensor = _Tensor.from_address(found)
         _lent[found] = self.memory, _DELETER(tensor.deleter)
         tensor.deleter = ctypes.cast(_take_back, ctypes.c_void_p).value

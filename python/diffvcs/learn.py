@@ -7,10 +7,11 @@
 Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of each
 environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. Many run on
 the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"` takes the GPU from
-CROSSOVER environments on (docs/learning.md has the measurements).
+CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some of them while the GPU
+emulates the rest.
 
 Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
-one in the same step.
+one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -29,6 +30,14 @@ from .cartridge import Cartridge
 from .ale import Action
 
 CROSSOVER = 4096  # environments from which the GPU emulates faster than 16 threads of its host
+HOST_SHARE = 0.6  # part of the environments that threads emulate with "both" and 4,096 environments or fewer
+
+
+def host_share(num_envs: int) -> int:
+    """How many environments threads emulate with emulation="both" unless the caller says it. Both should take equally long:
+    this is computed from the speeds of each alone, one H200 and 16 threads. A step of the GPU takes nearly as long for few
+    environments as for many, so its share grows."""
+    return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
 class TorchVectorEnv:
@@ -38,14 +47,17 @@ class TorchVectorEnv:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
         num_envs: the number of environments.
         device: of the tensors: "cuda", "cuda:1" or "cpu".
-        emulation: "host", "device" or "auto": where machines run.
+        emulation: "host", "device", "both" or "auto": where machines run.
+        on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as it
+            finishes while the GPU emulates the others).
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; those from before the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
             num_threads, ... Rewards are clipped to -1 .. 1 if reward_clipping is given; scores in info never are.
 
     info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under way, or
-    of the one that has ended with this step), and final_obs, where emulation is on the host.
+    of the one that has ended with this step), length (its steps), and final_obs: the last observations of the episodes that
+    ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if an episode ended.
     """
 
     def __init__(
@@ -58,10 +70,11 @@ class TorchVectorEnv:
         obs_type: str = "image",
         stack_num: int = 4,
         reward_clipping: bool = False,
+        on_host: int | None = None,
         **settings: Any,
     ) -> None:
-        if emulation not in ("auto", "host", "device"):
-            raise ValueError(f"emulation is auto, host or device; {emulation!r} is none of them")
+        if emulation not in ("auto", "host", "device", "both"):
+            raise ValueError(f"emulation is auto, host, device or both; {emulation!r} is none of them")
         if obs_type not in ("image", "ram"):
             raise ValueError(f"obs_type is image or ram; {obs_type!r} is neither")
         self.device = torch.device(device)
@@ -71,6 +84,16 @@ class TorchVectorEnv:
         if emulation == "auto":
             emulation = "device" if on_gpu and num_envs >= CROSSOVER else "host"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
+        self._parts: list[TorchVectorEnv] = []
+        if emulation == "both":
+            count = host_share(num_envs) if on_host is None else on_host
+            if not 0 < count < num_envs:
+                raise ValueError(f"on_host is {count}: 1 to {num_envs - 1} of {num_envs} environments")
+            self._make_parts(
+                game, count, device=device, obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping,
+                **settings,
+            )  # fmt: skip
+            return
         ram = obs_type == "ram"
         there = emulation == "device"
         where = f"cuda:{self.device.index or 0}" if on_gpu else "cpu-as-gpu"
@@ -85,13 +108,34 @@ class TorchVectorEnv:
         self.observation_shape = (128,) if ram else (stack_num, *picture)
         self._score = torch.zeros(num_envs, device=self.device)
         self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
+        self._length = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
         self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
+        self._stream = 0  # CUDA's default one
+        self._shared: dict[int, torch.Tensor] = {}  # the arrays of a batch on a device, which are always the same
         if not there:
             self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # 2^32 + 1 is no 1
             self._stacks = [
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
             ]
+
+    def _make_parts(self, game: Any, on_host: int, **settings: Any) -> None:
+        """Two of these objects, one with emulation on the host, and one on the device."""
+        games = game if isinstance(game, list) else [game]
+        dealt = [games[i % len(games)] for i in range(self.num_envs)]
+        for emulation, own in (("host", dealt[:on_host]), ("device", dealt[on_host:])):
+            played = list({id(one): one for one in own}.values())
+            numbers = {id(one): i for i, one in enumerate(played)}
+            ids = [numbers[id(one)] for one in own]
+            self._parts.append(TorchVectorEnv(played, len(own), emulation=emulation, cart_ids=ids, **settings))
+        self.actions, self.observation_shape = self._parts[0].actions, self._parts[0].observation_shape
+        self._whole: dict[str, torch.Tensor] = {}
+
+    def _join(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
+        """The results of both parts in one tensor, the same one at every step."""
+        if name not in self._whole:
+            self._whole[name] = torch.cat(parts)
+        return torch.cat(parts, out=self._whole[name])
 
     @staticmethod
     def _pinned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -102,18 +146,55 @@ class TorchVectorEnv:
     def _there(self, array: Any) -> torch.Tensor:
         """A result of the batch as a tensor on the device."""
         if self.emulation == "device":
-            return torch.from_dlpack(array)
+            if id(array) not in self._shared:
+                self._shared[id(array)] = torch.from_dlpack(array)  # waits for the device
+            return self._shared[id(array)]
         return torch.from_numpy(array).to(self.device, non_blocking=True)
 
-    def reset(self, seed: int = 0) -> torch.Tensor:
-        """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations."""
+    def _follow_stream(self) -> None:
+        """Steps on a device are queued on PyTorch's current stream."""
         if self.emulation == "device" and self.device.type == "cuda":
-            self.batch.set_stream(torch.cuda.current_stream(self.device).cuda_stream)
-        observations, info = self.batch.reset(np.arange(self.num_envs), np.arange(seed, seed + self.num_envs))
-        self._score.zero_()
-        self._frame = self._there(info["episode_frame_number"]).clone()
-        self._ended.fill_(True)
-        return self._observe(observations, info, self._ended)
+            stream = torch.cuda.current_stream(self.device).cuda_stream
+            if stream != self._stream:
+                self.batch.wait()  # for what was queued on the stream before
+                self.batch.set_stream(stream)
+                self._stream = stream
+
+    def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
+        """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
+
+        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
+        """
+        if self._parts:
+            host, there = self._parts
+            parts = [host.reset(seed, stagger), there.reset(seed + host.num_envs, stagger)]
+            return self._join("observations", parts)
+        self._follow_stream()
+        everyone = np.arange(self.num_envs)
+        seen = self._begin(everyone, seed)
+        generator = torch.Generator().manual_seed(seed)
+        for t in range(stagger):
+            seen = self.step(torch.randint(len(self.actions), (self.num_envs,), generator=generator).to(self.device))[0]
+            young = everyone[everyone * stagger // self.num_envs == t]
+            if young.size:
+                seen = self._begin(young, seed)
+        return seen
+
+    def _begin(self, ids: np.ndarray, seed: int) -> torch.Tensor:
+        """Starts a game in these environments; returns the observations of all."""
+        observations, info = self.batch.reset(ids, seed + ids)
+        rows = torch.from_numpy(ids).to(self.device)
+        self._score[rows] = 0
+        self._ended[rows] = True
+        self._frame.copy_(self._there(info["episode_frame_number"]))
+        if self.obs_type == "ram":
+            return self._there(info["ram"])
+        if self.emulation == "device":
+            return self._there(observations)
+        stacks = self._stacks[0]
+        stacks[rows] = 0
+        stacks[rows, -1:] = self._there(observations)[rows]
+        return stacks
 
     def _observe(self, observations: Any, info: dict[str, Any], began: torch.Tensor) -> torch.Tensor:
         """The observations as a tensor: the newest pictures are put behind the earlier ones of their games."""
@@ -139,33 +220,50 @@ class TorchVectorEnv:
         if actions.is_floating_point() or actions.is_complex() or actions.shape != (self.num_envs,):
             shape = tuple(actions.shape)
             raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
+        if self._parts:  # the host first: it waits for actions, but not for the device
+            cut = self._parts[0].num_envs
+            self._parts[0].send(actions[:cut])
+            self._parts[1].send(actions[cut:])
+            return
         if self.emulation == "device":
+            self._follow_stream()
             self._results = self.batch.step(actions)
             return
         self._host_actions.copy_(actions, non_blocking=True)
         if self.device.type == "cuda":  # waits for the actions, and for copies of the results before
             torch.cuda.current_stream(self.device).synchronize()
-        self.batch.send(self._host_actions.numpy())
+        self.batch.begin_step(self._host_actions.numpy())
 
     def recv(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         """Returns observations, rewards, terminations, truncations and info of the step that was sent."""
-        raw = self._results if self.emulation == "device" else self.batch.recv()
+        if self._parts:
+            (*one, info_one), (*two, info_two) = (part.recv() for part in self._parts)
+            names = ("observations", "rewards", "terminated", "truncated")
+            joined = [self._join(name, [a, b]) for name, a, b in zip(names, one, two)]
+            info_one.setdefault("final_obs", one[0])  # no episode of the host's ended
+            info = {name: self._join(name, [info_one[name], info_two[name]]) for name in info_two}
+            return joined[0], joined[1], joined[2], joined[3], info
+        raw = self._results if self.emulation == "device" else self.batch.end_step()
         found, gained, terminated, truncated, info = raw
         rewards = self._there(gained).float()
         frame = self._there(info["episode_frame_number"])
         ended = self._there(terminated).bool(), self._there(truncated).bool()
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
-        self._score = torch.where(self._ended, rewards, self._score + rewards)
-        self._ended, self._frame = began, frame.clone()
+        # In place, so that a CUDA graph of a step goes on from its last replay.
+        self._score.copy_(torch.where(self._ended, rewards, self._score + rewards))
+        self._length.copy_(torch.where(self._ended, 1, self._length + 1))
+        self._ended.copy_(began)
+        self._frame.copy_(frame)
         shown = {
             "lives": self._there(info["lives"]),
             "episode_frame_number": frame,
             "began": began,
             "score": self._score,
+            "length": self._length,
         }
         if "final_obs" in info and self.obs_type == "image":
             last = self._there(info["final_obs"])
-            shown["final_obs"] = torch.cat([self._stacks[0][:, 1:], last], 1)
+            shown["final_obs"] = last if self.emulation == "device" else torch.cat([self._stacks[0][:, 1:], last], 1)
         observations = self._observe(found, info, began)
         if self._clips:
             rewards = rewards.clamp(-1, 1)
@@ -180,4 +278,7 @@ class TorchVectorEnv:
 
     def close(self) -> None:
         """Ends the threads and frees the machines."""
-        self.batch.close()
+        for part in self._parts:
+            part.close()
+        if not self._parts:
+            self.batch.close()

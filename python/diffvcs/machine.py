@@ -84,6 +84,15 @@ class Machine:
         self._tracks = np.zeros(_c.TRACK_BYTES, np.uint8)
         self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
         self._listening, self._drawing = False, True
+        self._joint = _c.Joint()
+        self._joint_actions = self._joint.actions
+        self._play_players = lib.bound(
+            "vcs_play_players",
+            env=self.handle,
+            joint=self._joint,
+            see=_c.SEE_NOTHING,
+            observation=np.empty(0, np.uint8),
+        )
 
     def __reduce__(self) -> Any:
         """Pickled and copied machines go on from the same state, with the same options, sound and drawing."""
@@ -173,14 +182,33 @@ class Machine:
             >>> diffvcs.Machine("pong", players=2).act_players(["LEFT", "RIGHT"])
             [0, 0]
         """
-        count = len(actions)
-        if count != self.players or (strengths is not None and len(strengths) != count):
-            raise ValueError(f"there are {self.players} players, and an action (and a strength) for each is needed")
+        numbers = [
+            action if action.__class__ is int and 0 <= action < _c.ACTIONS else action_number(action)
+            for action in actions
+        ]
+        count = len(numbers)
+        if count > _c.PLAYERS_MAX or (strengths is not None and len(strengths) != count):
+            self._miscounted()
+        if strengths is not None:
+            return self._act_by_strength(numbers, strengths)
+        with self.handle.lock:
+            self._joint_actions[:count] = numbers
+            self._play_players(count)
+            if self._joint.players != count:
+                self._miscounted()
+            return self._joint.rewards[:count]
+
+    def _miscounted(self) -> None:
+        raise ValueError(f"there are {self.players} players, and an action (and a strength) for each is needed")
+
+    def _act_by_strength(self, numbers: list[int], strengths: Sequence[float]) -> list[int]:
+        count, rewards = len(numbers), np.empty(_c.PLAYERS_MAX, np.int32)
+        if count != self.players:
+            self._miscounted()
         rest = [0] * (_c.PLAYERS_MAX - count)
-        numbers = np.array([action_number(action) for action in actions] + rest, np.int32)
-        turns = None if strengths is None else np.array([*strengths, *rest], np.float32)
-        rewards = np.empty(_c.PLAYERS_MAX, np.int32)
-        lib.vcs_env_act_players(self.handle, numbers, turns, rewards)
+        lib.vcs_env_act_players(
+            self.handle, np.array(numbers + rest, np.int32), np.array([*strengths, *rest], np.float32), rewards
+        )
         return rewards[:count].tolist()
 
     def act_on(self, action: int | str, player_b: int | str = 0) -> int:

@@ -85,10 +85,20 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self.obs_type, self.max_cycles, self.render_mode = obs_type, max_cycles, render_mode
         actions = range(_c.ACTIONS) if full_action_space else self.machine.minimal_actions
         self.action_mapping = np.array(actions, np.int32)
+        self._choices = list(actions)
         height, width = self.machine.shape
         shape = {"ram": (_c.RAM_BYTES,), "rgb_image": (height, width, 3), "grayscale_image": (height, width, 1)}[
             obs_type
         ]
+        self._shape = shape
+        self._joint = _c.Joint()
+        self._play = lib.bound(
+            "vcs_play_players",
+            env=self.machine.handle,
+            joint=self._joint,
+            count=num_players,
+            see=OBSERVATIONS.index(obs_type),
+        )
         self.possible_agents = list(AGENTS[:num_players])
         self.agents = self.possible_agents[:]
         space = gymnasium.spaces.Box(0, 255, shape, np.uint8)
@@ -129,20 +139,23 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self, actions: dict[str, int]
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Runs one frame. Agents that are out, or that `actions` does not name, do action 0."""
-        chosen = [int(self.action_mapping[actions.get(agent, 0)]) for agent in self.possible_agents]
-        rewards = dict(zip(self.possible_agents, self.machine.act_players(chosen)))
+        everyone, agents, joint = self.possible_agents, self.agents, self._joint
+        count, seen = len(everyone), np.empty(self._shape, np.uint8)
+        with self.machine.handle.lock:
+            joint.actions[:count] = [self._choices[actions.get(agent, 0)] for agent in everyone]
+            self._play(seen)
+            rewards, lives, over = joint.rewards[:count], joint.lives[:count], bool(joint.over)
         self.frame += 1
-        over, lives = self.machine.over, dict(zip(self.possible_agents, self.machine.player_lives))
-        seen = self._observe()
-        terminations = {agent: over or lives[agent] < 0 for agent in self.agents}
+        terminations = {agent: over or left < 0 for agent, left in zip(everyone, lives) if agent in agents}
+        truncated = self.frame >= self.max_cycles
         results: Any = (
-            {agent: seen for agent in self.agents},
-            {agent: rewards[agent] for agent in self.agents},
+            dict.fromkeys(agents, seen),
+            {agent: reward for agent, reward in zip(everyone, rewards) if agent in agents},
             terminations,
-            {agent: self.frame >= self.max_cycles for agent in self.agents},
-            {agent: {} for agent in self.agents},
+            dict.fromkeys(agents, truncated),
+            {agent: {} for agent in agents},
         )
-        self.agents = [agent for agent in self.agents if not (terminations[agent] or self.frame >= self.max_cycles)]
+        self.agents = [agent for agent in self.agents if not (terminations[agent] or truncated)]
         if self.render_mode == "human":
             self.render()
         return results

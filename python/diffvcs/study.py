@@ -470,7 +470,7 @@ def score_game(
     frame: int = 300,
     seed: int = 0,
     states: int = 4,
-    bits: int = 1024,
+    bits: int = 128,
     rom_bits: int = 64,
     pixels: int = 4,
     window: int = 256,
@@ -505,7 +505,7 @@ def score_heading(profile: str = "ale", **options: Any) -> str:
         >>> diffvcs.study.score_heading(frame=60)[:44]
         '# diffvcs score: profile ale, frame 60 of st'
     """
-    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=SCORED, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
+    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=SCORED, frame=300, seed=0, states=4, bits=128, rom_bits=64,
                     pixels=4, window=256, threads=0, costs=False)  # fmt: skip
     return _text(
         lib.vcs_call_score_heading(_index(profile, _c.PROFILES, "profile"), _game_options(**{**defaults, **options}))
@@ -658,7 +658,7 @@ def steer(
     run: Run,
     goal: str,
     *,
-    searches: Sequence[str] = ("exact",),
+    searches: Sequence[str] = ("horizon",),
     seeds: int = 20,
     budget: int = 20000,
     window: int = 16,

@@ -210,7 +210,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "score":
             part.add_argument("--methods", default=",".join(study.METHODS), help="which methods")
             part.add_argument("--horizons", default="1,2,4,8,15", help="frames after which effects are compared")
-            part.add_argument("--bits", type=int, default=1024, help="how many bits of RAM, drawn with the seed")
+            part.add_argument("--bits", type=int, default=128, help="how many bits of RAM, drawn with the seed")
             part.add_argument("--states", type=int, default=4, help="states in which presses are tried")
             part.add_argument("--rom-bits", type=int, default=64, help="how many bits of ROM that is read")
             part.add_argument("--pixels", type=int, default=4, help="reverse passes at each horizon")

@@ -18,6 +18,7 @@ except ImportError as problem:
     raise ImportError("environments need Gymnasium: pip install gymnasium") from problem
 
 from . import _c
+from . import device as devices
 from ._c import lib
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
@@ -39,6 +40,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     ),
 }  # fmt: skip
 
+OBJECTS_LISTED = 256  # for each environment on a device
+
 
 class DiffVCSVectorEnv(VectorEnv):
     """Many games, stepped by all cores, with the usual preprocessing.
@@ -51,11 +54,14 @@ class DiffVCSVectorEnv(VectorEnv):
         obs_type: "image", or "ram": observations are 128 bytes, and nothing is drawn.
         ram, sound_obs: info["ram"] (128 bytes each) and info["sound"] (512 samples each).
         objects: info["objects"] is a list with an array for each result: the objects of its last frame (Machine.objects).
+            On a device it is one array of 256 objects for each environment, from top to bottom, of which the first
+            info["object_counts"] are filled; torch.from_dlpack gives 22 16-bit numbers for each: x, y, w, h, ...
         preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.
         device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like, the
-            same at every step. Episodes follow each other in the same step; what a device has not is refused (docs/cuda.md).
+            same at every step. Episodes follow each other in the same step by default, and info always has final_obs, whose
+            rows mean something where an episode ended; what a device has not is refused (docs/cuda.md).
 
     thread_affinity_offset is accepted, and left to the operating system.
     """
@@ -151,11 +157,15 @@ class DiffVCSVectorEnv(VectorEnv):
             ram=ram or obs_type == "ram", sound=sound_obs, observations=obs_type == "image", copy=copy,
             device=device,
         )  # fmt: skip
-        if objects and device != "cpu":
-            raise ValueError("objects are listed on the CPU only")
         self._objects = objects
-        if objects:
+        self._listed: tuple[devices.Array, devices.Array] | None = None
+        if objects and device == "cpu":
             lib.vcs_batch_set_objects(self.ale.handle, 1)
+        elif objects:
+            self._listed = (
+                devices.Array(self.ale.device, (num_envs, OBJECTS_LISTED), np.dtype(_c.Object), self.ale.wait),
+                devices.Array(self.ale.device, (num_envs,), np.int32, self.ale.wait),
+            )
         self.num_envs, self.batch_size = num_envs, self.ale.batch_size
         self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
         self.grayscale, self.obs_type = grayscale, obs_type
@@ -227,7 +237,10 @@ class DiffVCSVectorEnv(VectorEnv):
         return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
 
     def _with_objects(self, info: dict[str, Any]) -> dict[str, Any]:
-        if self._objects:
+        if self._listed:
+            lib.vcs_batch_list_objects(self.ale.handle, *self._listed, OBJECTS_LISTED)
+            info["objects"], info["object_counts"] = self._listed
+        elif self._objects:
             info["objects"] = [self.objects(int(env)) for env in info.get("env_id", range(self.num_envs))]
         return info
 
@@ -266,8 +279,8 @@ class DiffVCSVectorEnv(VectorEnv):
         """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
         only keeps calls in order; diffvcs.jax has the machine as a pure function.
         """
-        from .jax import vector_functions
-
         if self.ale.device:
             raise ValueError("xla() is for environments on the CPU; jax.dlpack.from_dlpack takes arrays of a device")
+        from .jax import vector_functions
+
         return vector_functions(self)

@@ -20,10 +20,14 @@ static int64_t act(vcs_env_t *env, int action, float strength, int frames) {
   return reward;
 }
 
-void vcs_see(const vcs_env_t *env, int see, uint8_t *observation, vcs_seen_t *seen) {
+static void observe(const vcs_env_t *env, int see, uint8_t *observation) {
   if (see == VCS_SEE_RGB) vcs_env_screen_rgb(env, observation);
   if (see == VCS_SEE_GRAY) vcs_env_screen_gray(env, observation);
   if (see == VCS_SEE_RAM) memcpy(observation, vcs_env_ram(env), 128);
+}
+
+void vcs_see(const vcs_env_t *env, int see, uint8_t *observation, vcs_seen_t *seen) {
+  observe(env, see, observation);
   *seen = (vcs_seen_t){(int64_t)vcs_env_frame_number(env),
                        (int64_t)vcs_env_episode_frame_number(env),
                        0,
@@ -36,6 +40,16 @@ void vcs_play(vcs_env_t *env, int action, float strength, int frames, int see, u
   const int64_t reward = act(env, action, strength, frames);
   vcs_see(env, see, observation, seen);
   seen->reward = (int32_t)reward;
+}
+
+void vcs_play_players(vcs_env_t *env, vcs_joint_t *joint, int count, int see, uint8_t *observation) {
+  joint->players = vcs_env_players(env);
+  if (joint->players != count) return;
+  vcs_env_act_players(env, joint->actions, NULL, joint->rewards);
+  for (int i = 0; i < count; i++) joint->lives[i] = vcs_env_player_lives(env, i);
+  joint->over = (uint8_t)vcs_env_over(env);
+  joint->truncated = (uint8_t)vcs_env_truncated(env);
+  observe(env, see, observation);
 }
 
 void vcs_env_frames(vcs_env_t *env, uint8_t *frames) {

@@ -18,6 +18,18 @@ typedef struct {
 VCS_API void vcs_play(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation,
                       vcs_seen_t *seen);
 
+/* A step of several players: what they do, then what they get. */
+typedef struct {
+  int32_t actions[VCS_PLAYERS_MAX];
+  int32_t rewards[VCS_PLAYERS_MAX], lives[VCS_PLAYERS_MAX];
+  int32_t players;
+  uint8_t over, truncated;
+} vcs_joint_t;
+
+/* vcs_env_act_players with `count` actions, then the observation and the numbers. If there are not as many players,
+ * only their number is set. */
+VCS_API void vcs_play_players(vcs_env_t *env, vcs_joint_t *joint, int count, int see, uint8_t *observation);
+
 /* The observation and the numbers alone. */
 VCS_API void vcs_see(const vcs_env_t *env, int see, uint8_t *observation, vcs_seen_t *seen);
 

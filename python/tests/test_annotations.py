@@ -1,10 +1,14 @@
 """Objects, annotations, and interventions by meaning, on the demo."""
 
+import os
+
 import numpy as np
 import pytest
 
 import diffvcs
 from diffvcs._c import lib
+
+DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if "DIFFVCS_DEVICE" in os.environ else "cpu-as-gpu"
 
 
 def played(frames=120):
@@ -82,3 +86,22 @@ def test_vectors_list_objects():
     assert len(info["objects"]) == 2 and all(len(found) for found in info["objects"])
     lib.vcs_batch_set_objects(envs.ale.handle, 0)  # now the frame is run again
     assert all(np.array_equal(found, envs.objects(i)) for i, found in enumerate(info["objects"]))
+
+
+def test_vectors_on_a_device_list_the_same_objects():
+    pytest.importorskip("gymnasium")
+    options = {"num_envs": 3, "objects": True, "noop_max": 0, "repeat_action_probability": 0.0}
+    here = diffvcs.DiffVCSVectorEnv("demo", autoreset_mode="SameStep", **options)
+    there = diffvcs.DiffVCSVectorEnv("demo", device=DEVICE, **options)
+    here.reset(seed=0)
+    there.reset(seed=0)
+    for step in range(20):
+        actions = np.array([step % 3, 1, 0])
+        *_, expected = here.step(actions)
+        *_, info = there.step(actions)
+        found, counts = info["objects"].numpy(), info["object_counts"].numpy()
+        for objects, row, count in zip(expected["objects"], found, counts, strict=True):
+            assert len(objects) == count and np.array_equal(objects, row[:count])
+    if there.ale.device < 0:  # memory that NumPy can read
+        numbers = np.from_dlpack(info["objects"])
+        assert numbers.dtype == np.int16 and np.array_equal(numbers[..., 1], found["y"])

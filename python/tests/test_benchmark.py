@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -175,6 +176,33 @@ def test_the_same_numbers_twice(tmp_path):
     assert first == second and set(first["methods"]) == set(names)
 
 
+def test_two_tasks_at_once_have_the_same_files(tmp_path, capsys, monkeypatch):
+    plugin = tmp_path / "mine.py"
+    plugin.write_text("from diffvcs.benchmark import method\nmethod('held')(lambda problem: problem.x)\n")
+    arguments = [
+        "--tracks",
+        "inputs-screen,inputs-score",
+        "--methods",
+        "random,saliency/bit,held",
+        "--plugin",
+        str(plugin),
+    ]
+    monkeypatch.setenv("PYTHONPATH", str(Path(diffvcs.__file__).parents[1]))
+    printed = []
+    try:
+        for jobs in "12":
+            (tmp_path / jobs).mkdir()
+            monkeypatch.chdir(tmp_path / jobs)
+            assert command.main(["run", *arguments, "--jobs", jobs]) == 0
+            printed.append(capsys.readouterr().out)
+    finally:
+        METHODS.pop("held", None)
+    files = [
+        {p.relative_to(tmp_path / jobs): p.read_bytes() for p in (tmp_path / jobs).rglob("*.json")} for jobs in "12"
+    ]
+    assert files[0] == files[1] and len(files[0]) == 4 and printed[0] == printed[1]
+
+
 def test_a_budget_limits_the_runs():
     for name in ("occlusion/zero", "lime", "group-flips", "saliency/bit", "smoothgrad/exact"):
         problem = Problem(QUICK["inputs-screen"], budget=16)
@@ -220,6 +248,13 @@ def test_ctrl_c_keeps_what_is_done(tmp_path, monkeypatch, capsys):
     assert "goes on from here" in capsys.readouterr().err
     kept = json.loads((tmp_path / "results" / "inputs-screen-demo-0.json").read_text())
     assert set(kept["methods"]) == {"random"}
+
+
+def test_a_process_stops_before_its_next_method(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "_stop", SimpleNamespace(is_set=lambda: True))
+    with pytest.raises(KeyboardInterrupt):
+        command._evaluate_task(QUICK["inputs-screen"], ["random"], tmp_path)
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_a_plugin_adds_a_method(tmp_path, capsys):

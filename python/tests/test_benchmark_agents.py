@@ -150,6 +150,14 @@ def test_all_maps_are_there_and_removing_an_object_is_what_the_machine_draws(dec
     assert maps.objects_seen(decision) and maps.overlay(decision, found["gradient"]).shape == (210, 160, 3)
 
 
+def test_shuffled_weights_change_maps_of_the_network_and_no_others(decision):
+    other, found = maps.shuffled(decision), maps.explain(decision)["maps"]
+    assert sorted(other.agent.first.ravel()) == sorted(decision.agent.first.ravel())
+    assert (other.agent.first != decision.agent.first).any() and (other.agent.second != decision.agent.second).any()
+    assert found["edges"]["shuffled"] == pytest.approx(1) and found["movement"]["shuffled"] == pytest.approx(1)
+    assert abs(found["gradient"]["shuffled"]) < 0.5
+
+
 def test_ranks_share_places():
     assert maps.spearman([1, 2, 2, 3], [1, 2, 2, 3]) == pytest.approx(1)
     assert maps.spearman([1, 1], [1, 2]) == 0

@@ -21,13 +21,13 @@ def steps(random, env, count):
     return torch.from_numpy(random.integers(0, len(env.actions), (count, env.num_envs)))
 
 
-@pytest.mark.parametrize("emulation", ["host", "device"])
+@pytest.mark.parametrize("emulation", ["host", "device", "both"])
 def test_results_are_those_of_a_batch(random, emulation):
     settings = dict(max_episode_steps=160, noop_max=0)
     env = TorchVectorEnv("demo", 4, device="cpu", emulation=emulation, **settings)
     batch = ALEVectorInterface("demo", 4, autoreset_mode="SameStep", reward_clipping=False, **settings)
     assert torch.equal(env.reset(5), torch.from_numpy(batch.reset(np.arange(4), np.arange(5, 9))[0]))
-    score, ends = np.zeros(4), 0
+    score, length, ends = np.zeros(4), np.zeros(4), 0
     for actions in steps(random, env, 120):
         seen, rewards, terminated, truncated, info = env.step(actions)
         expected, gained, over, cut, their_info = batch.step(actions.numpy())
@@ -39,12 +39,56 @@ def test_results_are_those_of_a_batch(random, emulation):
         assert np.array_equal(info["score"].numpy(), score)
         ended = over | cut
         assert np.array_equal(info["began"].numpy(), ended)
-        if ended.any() and emulation == "host":
+        length += 1
+        assert np.array_equal(info["length"].numpy(), length)
+        if ended.any():
             assert np.array_equal(info["final_obs"].numpy()[ended], their_info["final_obs"][ended])
-        score[ended] = 0
+        score[ended] = length[ended] = 0
         ends += ended.sum()
     assert ends >= 8  # several episodes
     env.close()
+
+
+def test_a_graph_of_a_step_is_a_step(random):
+    """A CUDA graph of a step, with results that go on from replay to replay."""
+    if not torch.cuda.is_available():
+        needs.missing("gpu", "PyTorch finds no GPU")
+    settings = dict(device="cuda", emulation="device", noop_max=0, max_episode_steps=160)
+    captured, plain = (TorchVectorEnv("demo", 40, **settings) for _ in range(2))
+    stream, chosen = torch.cuda.Stream(), torch.zeros(40, dtype=torch.int64, device="cuda")
+    with torch.cuda.stream(stream):
+        for env in (captured, plain):
+            env.reset(1)
+            env.step(chosen)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        seen, rewards, terminated, truncated, info = captured.step(chosen)
+    ends = 0
+    with torch.cuda.stream(stream):
+        for actions in steps(random, plain, 90):
+            chosen.copy_(actions)
+            graph.replay()
+            expected = plain.step(chosen)
+            for one, other in zip((seen, rewards, terminated, truncated), expected):
+                assert torch.equal(one, other)
+            for name in ("score", "length", "began", "lives", "episode_frame_number"):
+                assert torch.equal(info[name], expected[4][name])
+            ended = terminated | truncated
+            assert torch.equal(info["final_obs"][ended], expected[4]["final_obs"][ended])
+            ends += int(ended.sum())
+    assert ends >= 40
+
+
+@pytest.mark.parametrize("emulation", ["host", "device", "both"])
+def test_staggered_games_have_different_ages(random, emulation):
+    env, again = (TorchVectorEnv("demo", 6, device="cpu", emulation=emulation, noop_max=0, on_host=2) for _ in range(2))
+    assert torch.equal(env.reset(3, stagger=12), again.reset(3, stagger=12))
+    first = TorchVectorEnv("demo", 6, device="cpu", emulation=emulation, noop_max=0, on_host=2)
+    first.reset(3)
+    ages = env.step(torch.zeros(6, dtype=torch.int64))[4]["episode_frame_number"]
+    young = first.step(torch.zeros(6, dtype=torch.int64))[4]["episode_frame_number"]
+    spread = [11, 5, 11, 8, 5, 2] if emulation == "both" else [11, 9, 7, 5, 3, 1]  # each part is spread by itself
+    assert (ages - young).tolist() == [4 * steps for steps in spread]
 
 
 def test_lives_do_not_begin_games(random):
@@ -82,8 +126,10 @@ def test_ram_and_errors(random):
         env.step(torch.zeros(2))
     with pytest.raises(ValueError, match="of shape \\(3,\\)"):
         env.step(torch.zeros(3, dtype=torch.int64))
-    with pytest.raises(ValueError, match="auto, host or device"):
+    with pytest.raises(ValueError, match="auto, host, device or both"):
         TorchVectorEnv("demo", 2, device="cpu", emulation="moon")
+    with pytest.raises(ValueError, match="1 to 1 of 2"):
+        TorchVectorEnv("demo", 2, device="cpu", emulation="both", on_host=2)
     if not torch.cuda.is_available():
         with pytest.raises(RuntimeError, match="no GPU"):
             TorchVectorEnv("demo", 2, device="cuda")

@@ -108,8 +108,19 @@ def test_a_changed_score_is_rewarded_once(game, mode, cells, rewards):
     assert poke(machine)[0] == [0, 0]
 
 
+def test_double_dunk_takes_a_point_for_stalling():
+    """The two high bits of $89 say whom the game waits for, and 0 both: 120 frames in a row cost a point."""
+    for waits_for, rewards in ((0x80, [-1, 0]), (0x40, [0, -1]), (0xC0, [0, -1]), (0x00, [-1, -1])):
+        machine = machine_of("double_dunk")
+        assert poke(machine, (0x89, 1))[0] == [0, 0]
+        assert all(poke(machine, (0x89, waits_for))[0] == [0, 0] for _ in range(119))
+        assert poke(machine, (0x89, waits_for))[0] == rewards
+        assert all(poke(machine, (0x89, waits_for))[0] == [0, 0] for _ in range(120))
+        assert poke(machine, (0x89, waits_for))[0] == rewards
+
+
 def test_maze_craze_by_effects():
-    """The reference draws Maze Craze's mazes at random, so its games cannot be compared frame by frame."""
+    """Who wins and who is captured; random play seldom ends a game."""
     assert poke(machine_of("maze_craze", mode=0), (0xEC, 0xFF)) == ([1, -1], [0, 0], True)
     assert poke(machine_of("maze_craze", mode=0), (0xED, 0xFF)) == ([-1, 1], [0, 0], True)
     machine = machine_of("maze_craze", mode=4)
@@ -128,13 +139,31 @@ def test_warlords_fall_one_by_one():
     assert env.agents == ["first_0", "second_0", "third_0", "fourth_0"]
 
 
-def test_a_fixed_rule():
-    """multi_agent_ale_py takes the first player's score in Flag Capture from a pointer to a digit's picture."""
-    for profile, reward in (("ale", 9), ("fixed", 3)):
-        machine = diffvcs.Machine("flag_capture", profile, players=2)
+SCORE_ROWS, SCORE_COLUMNS = slice(7, 17), (slice(20, 44), slice(100, 124))  # where Flag Capture shows both scores
+
+
+def test_flag_capture_is_rewarded_as_displayed():
+    """multi_agent_ale_py takes the first player's score in Flag Capture from a pointer to a digit's picture ("ale"). The
+    display shows $EA and $EB, whose changes profile "fixed" rewards."""
+    numbers = [0, 1, 2, 3, 9, 10, 47]
+    shown = ([], [])
+    for player, address in enumerate((0xEA, 0xEB)):
+        machine = diffvcs.Machine("flag_capture", "fixed", players=2)
         machine.reset()
         machine.act_players([0, 0])
-        assert poke(machine, (0xEA, 0x03))[0] == [reward, 0]
+        score = 0
+        for number in numbers:
+            rewards = poke(machine, (address, 16 * (number // 10) + number % 10))[0]
+            assert rewards[player] == number - score and rewards[1 - player] == 0
+            score = number
+            machine.act_players([0, 0])  # shows it
+            picture = machine.screen()[SCORE_ROWS, SCORE_COLUMNS[player]]
+            shown[player].append((picture != picture[0, 0]).tobytes())
+    assert shown[0] == shown[1] and len(set(shown[0])) == len(numbers)
+    machine = diffvcs.Machine("flag_capture", "ale", players=2)
+    machine.reset()
+    machine.act_players([0, 0])
+    assert poke(machine, (0xEA, 0x03))[0] == [9, 0]
 
 
 def test_modes():
@@ -145,6 +174,23 @@ def test_modes():
         diffvcs.Machine("tennis", players=2, mode=1)
     with pytest.raises(ValueError, match="an action"):
         diffvcs.Machine("tennis", players=2).act_players([0])
+
+
+def test_actions_and_strengths_are_counted():
+    machine, other = machine_of("pong", 2), machine_of("pong", 2)
+    for wrong in ([0], [0] * 3, [0] * 5):
+        with pytest.raises(ValueError, match="there are 2 players"):
+            machine.act_players(wrong)
+        with pytest.raises(ValueError, match="there are 2 players"):
+            machine.act_players(wrong, [1.0] * len(wrong))
+    with pytest.raises(ValueError, match="there are 2 players"):
+        machine.act_players([0, 0], [1.0])
+    for _ in range(30):
+        assert machine.act_players(["LEFT", 3], [1.0, 1.0]) == other.act_players([4, "RIGHT"])
+    assert (machine.ram == other.ram).all()
+    machine.act_players([4, 3], [0.5, 1.0])
+    other.act_players([4, 3])
+    assert machine.save().tobytes() != other.save().tobytes()
 
 
 def test_states_keep_all_players():

@@ -307,7 +307,9 @@ def test_a_disk_without_room_keeps_what_is_stored(tmp_path):
 
 
 def test_ctrl_c_ends_a_long_task_at_once(tmp_path):
-    driver = start("-m", "diffvcs.sweep", "score", "demo", "--out", tmp_path, "--workers", 1)  # all bits: minutes
+    driver = start(
+        "-m", "diffvcs.sweep", "score", "demo", "--out", tmp_path, "--workers", 1, "--pixels", 4096
+    )  # takes minutes
     time.sleep(4)
     driver.send_signal(signal.SIGINT)
     _, err = driver.communicate(timeout=300)

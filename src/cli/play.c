@@ -28,11 +28,11 @@ static const char command[] = "diffvcs play";
 static const vcs_usage_t usage = {
     command,
     "Plays a game in a window. F1 shows all keys. Arrows and space are the left stick, WASD and f the right one; game "
-    "pads work too; the mouse turns paddles, its left button fires, its right button explains the pixel under it "
-    "(explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a frame, backspace "
-    "(held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the next slot. F12 is "
-    "a screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o shows, in turn, "
-    "objects, RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
+    "pads work too; sticks turn paddles, and so does the mouse; its left button fires, its right button explains the "
+    "pixel under it (explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a "
+    "frame, backspace (held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the "
+    "next slot. F12 is a screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o "
+    "shows, in turn, objects, RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
     "diffvcs play demo\n"
     "diffvcs play pong --zoom 3\n"
     "diffvcs play space_invaders --patch heart/patch.ips\n"
@@ -56,6 +56,7 @@ enum {
   SOUND_AHEAD = 6,      /* frames of sound that may wait to be played */
   PADDLE_LEFT = 790196, /* resistances at the ends of the window */
   PADDLE_RIGHT = 27450,
+  AXIS_HELD = 16000, /* a game pad's stick is held from here on, of 32,767 */
   SCRIPT_MAX = 4096
 };
 
@@ -93,6 +94,7 @@ typedef struct {
   int cue_count, cue_next, slot, shots, recordings, overlay;
   int64_t time; /* frames of time, played or not */
   bool paused, rewinding, turbo, step, quits, dirty, helping;
+  bool two_paddles;                 /* the right stick has turned the second one */
   char message[VCS_PATH_SIZE + 64]; /* the last one, shown until `message_end` */
   int64_t message_end;
   int mark_x, mark_y; /* the pixel that was explained, framed until `mark_end` */
@@ -287,26 +289,70 @@ static void handle_key(player_t *p, SDL_Keycode key, bool down, bool repeated) {
   }
 }
 
+/* What the player with this game pad holds: the first pad is the left stick, the second one the right stick. */
+static uint8_t *held_by(player_t *p, SDL_JoystickID which) {
+  return &p->controls.held[SDL_GameControllerFromInstanceID(which) == p->pads[1]];
+}
+
 static void handle_button(player_t *p, const SDL_ControllerButtonEvent *event, bool down) {
   static const struct {
     uint8_t button, bit;
   } buttons[] = {{SDL_CONTROLLER_BUTTON_DPAD_UP, VCS_HELD_UP},     {SDL_CONTROLLER_BUTTON_DPAD_DOWN, VCS_HELD_DOWN},
                  {SDL_CONTROLLER_BUTTON_DPAD_LEFT, VCS_HELD_LEFT}, {SDL_CONTROLLER_BUTTON_DPAD_RIGHT, VCS_HELD_RIGHT},
                  {SDL_CONTROLLER_BUTTON_A, VCS_HELD_FIRE},         {SDL_CONTROLLER_BUTTON_B, VCS_HELD_FIRE_2}};
-  const SDL_GameController *pad = SDL_GameControllerFromInstanceID(event->which);
   for (size_t i = 0; i < sizeof buttons / sizeof *buttons; i++) {
-    if (buttons[i].button == event->button) set_bit(&p->controls.held[pad == p->pads[1]], buttons[i].bit, down);
+    if (buttons[i].button == event->button) set_bit(held_by(p, event->which), buttons[i].bit, down);
   }
 }
 
-/* ---- The mouse: paddles, and why ----------------------------------------------------------------------------------
- */
-
-/* x and y are in the window's units. */
-static void turn_paddle(player_t *p, int x) {
-  const int64_t span = PADDLE_LEFT - PADDLE_RIGHT;
-  for (int i = 0; i < 2; i++) p->controls.paddle[i] = (int32_t)(PADDLE_LEFT - span * x / WIDTH);
+static void handle_axis(player_t *p, const SDL_ControllerAxisEvent *event) {
+  const bool across = event->axis == SDL_CONTROLLER_AXIS_LEFTX;
+  if (!across && event->axis != SDL_CONTROLLER_AXIS_LEFTY) return;
+  uint8_t *held = held_by(p, event->which);
+  set_bit(held, across ? VCS_HELD_LEFT : VCS_HELD_UP, event->value < -AXIS_HELD);
+  set_bit(held, across ? VCS_HELD_RIGHT : VCS_HELD_DOWN, event->value > AXIS_HELD);
 }
+
+/* ---- Paddles ------------------------------------------------------------------------------------------------------
+ *
+ * Two players of a game with paddles hold the two paddles of the left port. The mouse and the left stick turn the first
+ * one, and the second one with it, until the right stick is used: games for one player read either of them. */
+
+static int32_t in_window(int32_t resistance) {
+  return resistance > PADDLE_LEFT ? PADDLE_LEFT : resistance < PADDLE_RIGHT ? PADDLE_RIGHT : resistance;
+}
+
+static void turn_first(player_t *p, int32_t resistance) {
+  p->controls.paddle[0] = in_window(resistance);
+  if (!p->two_paddles) p->controls.paddle[1] = p->controls.paddle[0];
+}
+
+/* x is in the window's units. */
+static void turn_by_mouse(player_t *p, int x) {
+  const int64_t span = PADDLE_LEFT - PADDLE_RIGHT;
+  turn_first(p, (int32_t)(PADDLE_LEFT - span * x / WIDTH));
+}
+
+static int32_t turn_of(uint8_t held) {
+  return VCS_PADDLE_STEP * (((held & VCS_HELD_LEFT) != 0) - ((held & VCS_HELD_RIGHT) != 0));
+}
+
+/* The controls of the next frame: on a port with paddles, sticks turn them and fire presses their buttons. */
+static vcs_controls_t next_controls(player_t *p) {
+  if (vcs_cart_info(p->run.cart)->left != VCS_CONTROLLER_PADDLES) return p->controls;
+  const uint8_t *held = p->controls.held;
+  const int32_t first = turn_of(held[0]), second = turn_of(held[1]);
+  p->two_paddles = p->two_paddles || second;
+  if (first) turn_first(p, p->controls.paddle[0] + first);
+  if (second) p->controls.paddle[1] = in_window(p->controls.paddle[1] + second);
+  vcs_controls_t controls = p->controls;
+  controls.held[0] = (uint8_t)(held[0] & (VCS_HELD_FIRE | VCS_HELD_FIRE_2));
+  if (held[1] & VCS_HELD_FIRE) controls.held[0] |= VCS_HELD_FIRE_2;
+  controls.held[1] = 0;
+  return controls;
+}
+
+/* ---- The mouse: why ---------------------------------------------------------------------------------------------- */
 
 static void explain_click(player_t *p, int x, int y) {
   static vcs_explanation_t explanation;
@@ -350,8 +396,11 @@ static void handle_event(player_t *p, const SDL_Event *event) {
     case SDL_CONTROLLERBUTTONUP:
       handle_button(p, &event->cbutton, event->type == SDL_CONTROLLERBUTTONDOWN);
       break;
+    case SDL_CONTROLLERAXISMOTION:
+      handle_axis(p, &event->caxis);
+      break;
     case SDL_MOUSEMOTION:
-      turn_paddle(p, event->motion.x);
+      turn_by_mouse(p, event->motion.x);
       break;
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
@@ -565,7 +614,8 @@ static vcs_status_t advance(player_t *p, vcs_error_t *error) {
     vcs_game_run_go(&p->run, p->run.frame - REWIND_STEP);
     p->dirty = true;
   } else if ((!p->paused && !p->helping) || p->step) {
-    status = vcs_game_run_frame(&p->run, &p->controls, error);
+    const vcs_controls_t controls = next_controls(p);
+    status = vcs_game_run_frame(&p->run, &controls, error);
     p->step = false;
     p->dirty = true;
     if (p->speaker && SDL_GetQueuedAudioSize(p->speaker) < SOUND_AHEAD * (unsigned)p->run.sample_count) {

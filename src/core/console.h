@@ -3,8 +3,7 @@
  * A frame runs from the end of one VSYNC to the end of the next, at most VCS_FRAME_INSTRUCTIONS instructions. If it
  * does not reach a VSYNC in that many, the frame is partial: the rest of the picture is greyed and the next call
  * continues the same frame. The two frame buffers are exchanged when a frame begins; rows that the beam does not reach
- * keep what they showed two frames before. After a frame the reference reads all of RAM over the bus, so the last byte
- * of RAM stays on it. A program that executes addresses of the TIA, which leave bits undriven, sees that byte.
+ * keep what they showed two frames before.
  *
  * Reset does what the reference's reset does, not what a power switch does. RAM survives, and so do the frame count,
  * the order of the buffers, the flag of an unfinished frame, and the sound. So the frames that ran before it seed the
@@ -153,7 +152,6 @@ VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, vcs_video
     m->scanlines = vcs_console_scanline(m);
     m->frames++;
   }
-  m->bus = m->ram[127];
 }
 
 /* `frames` is two buffers of VCS_FRAME_BYTES, or NULL when the frame is not drawn. */

@@ -1,9 +1,8 @@
 /* objects.h: which objects a frame shows (diffvcs/objects.h), from the lines as they are drawn.
  *
- * The TIA that draws calls VCS_LINE_DRAWN after it has drawn a piece of a line (tia_beam.h), the one that sleeps calls
- * VCS_ROW_PAINTED after it has painted a row or a piece of one (rows.h). A file that wants the objects of a frame
- * defines one of them before it includes console.h (src/host/objects.c, src/host/asleep_objects.c). There the mask of
- * each object is known, and with it where its copies begin: its stance, the position and NUSIZ.
+ * The TIA that sleeps adds what it has painted (rows.h) if there is a recorder. For the one that draws there is
+ * record_beam.h. There the mask of each object is known, and with it where its copies begin: its stance, the position
+ * and NUSIZ.
  *
  *   row y     ....####........####........####....     P0 with three copies: three windows of eight pixels
  *   row y+1   ....#..#........#..#........#..#....     each goes on with the object whose window was near it
@@ -21,7 +20,6 @@
 
 enum {
   VCS_LIVE_MAX = 64,     /* players, missiles and balls that may go on, at most */
-  VCS_BLOCKS_MAX = 80,   /* blocks of the playfield: no more fit into a line */
   VCS_OBJECT_GAP = 2,    /* empty rows within an object */
   VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row, and ... */
   VCS_GAP_SHIFT = 2,     /* ... by less than this over empty rows: otherwise it is used again as another object */
@@ -60,10 +58,9 @@ typedef struct {
 
 /* What an object is in each of the rows from `y` on. */
 typedef struct {
-  uint64_t look; /* vcs_look_of */
-  vcs_pixels_t lit, shown;
-  bool partly; /* `shown` is not `lit` */
-  int16_t y;   /* the first row */
+  uint64_t look;           /* vcs_look_of */
+  vcs_pixels_t lit, shown; /* `shown` only if it is partly covered */
+  int16_t y;               /* the first row */
 } vcs_streak_t;
 
 /* An object was at another place, or had other copies, up to pixel `end` of the row. */
@@ -76,10 +73,12 @@ enum { VCS_STANCES = 24 }; /* of an object in a row; a program has no time for m
 typedef struct {
   vcs_object_t *list;
   int32_t capacity, count;
-  int32_t live_count, groups; /* live objects, and those that stand for several copies */
-  int32_t block_count;
+  int32_t live_count, groups;     /* live objects, and those that stand for several copies */
+  uint8_t grouped;                /* kinds that may have such a one */
   int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
-  uint8_t on;                     /* objects that have a streak */
+  uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
+  uint8_t stirred;                /* objects that have stances before the present one */
+  bool whole;                     /* the last row was added as a whole: its objects have streaks */
   vcs_streak_t streak[VCS_OBJECTS];
   uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
@@ -87,8 +86,10 @@ typedef struct {
   int16_t field_y, field_end; /* the rows that `field` is, empty: none */
   vcs_field_row_t row, field;
   vcs_live_t live[VCS_LIVE_MAX];
-  int32_t blocks_in;                    /* which of the two lists is in use */
-  vcs_block_t block[2][VCS_BLOCKS_MAX]; /* blocks that end with row field_y - 1, and space for the next */
+  uint64_t starts[3], ends[3];     /* pixels with which blocks begin that go on before row field_y, and after which */
+  uint8_t start_of[VCS_WIDTH + 1]; /* by the pixel after it: the one with which a block begins */
+  int32_t colour, covered;         /* of all blocks, -1: they have several; number of blocks partly covered so far */
+  vcs_block_t block[VCS_WIDTH];    /* by the pixel with which it begins */
 } vcs_recorder_t;
 
 #if defined(__CUDA_ARCH__)
@@ -109,7 +110,11 @@ VCS_FN int vcs_ones(uint64_t bits) {
 VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
   r->list = list;
   r->capacity = capacity;
-  r->count = r->live_count = r->groups = r->block_count = r->blocks_in = 0;
+  r->count = r->live_count = r->groups = r->covered = 0;
+  r->colour = -1;
+  r->grouped = r->partly = r->stirred = 0;
+  r->whole = false;
+  for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   r->row_y = -1;
   r->field_y = r->field_end = 0;
   r->on = 0;
@@ -252,6 +257,7 @@ VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size, int y) {
 
 /* The groups of a kind that may go on in row y become single objects. */
 VCS_SLOW_FN void vcs_live_part(vcs_recorder_t *r, int kind, int y) {
+  r->grouped &= (uint8_t) ~(1u << kind);
   for (int i = 0, count = r->live_count; i < count; i++) {
     vcs_live_t *live = &r->live[i];
     if (live->object.kind != kind || !live->group || y - live->y > VCS_OBJECT_GAP + 1) continue;
@@ -386,53 +392,47 @@ VCS_FN bool vcs_record_group(vcs_recorder_t *r, const vcs_use_t *use, unsigned g
       live = vcs_live_begin(r, use);
       live->group = (uint8_t)group;
       r->groups++;
+      r->grouped |= (uint8_t)(1u << use->kind);
     }
   }
   vcs_live_add(live, use, window, bits, bits);
   return true;
 }
 
-/* The end of the run of lit pixels that begins at x, at most `end`. */
-VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
-  while (x < end) {
-    int most = end - x < 64 ? end - x : 64;
-    uint64_t unlit = ~vcs_pixels_at(lit, x, most);
-    if (most < 64) unlit &= (1ULL << most) - 1;
-    if (unlit) return x + VCS_LOWEST_64(unlit);
-    x += most;
-  }
-  return end;
-}
-
 /* Lists a block that ends before row `end`. */
 VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) {
-  vcs_object_t o;
-  vcs_object_clear(&o, VCS_PF, 4);
-  o.x = o.seen_x = block->x;
-  o.y = o.seen_y = block->y;
-  o.w = o.seen_w = block->w;
-  o.h = o.seen_h = o.rows = (int16_t)(end - block->y);
-  o.pixels = o.seen = o.h * o.w;
-  o.colour = block->colour;
-  o.colours = 1;
-  o.pattern = ((uint32_t)o.w << 16 | (uint32_t)o.h) * 0x9E3779B1u;
+  vcs_object_t aside, *o = r->count < r->capacity ? &r->list[r->count] : &aside;
   if (block->covered) {
-    o.seen_x = block->seen_x;
-    o.seen_y = block->seen_y;
-    o.seen_w = block->seen_w;
-    o.seen_h = block->seen_h;
-    o.seen = block->seen;
+    r->covered--;
+    if (!block->seen) return;
   }
-  vcs_record_object(r, &o);
+  vcs_object_clear(o, VCS_PF, 4);
+  o->x = o->seen_x = block->x;
+  o->y = o->seen_y = block->y;
+  o->w = o->seen_w = block->w;
+  o->h = o->seen_h = o->rows = (int16_t)(end - block->y);
+  o->pixels = o->seen = o->h * o->w;
+  o->colour = block->colour;
+  o->colours = 1;
+  o->pattern = ((uint32_t)o->w << 16 | (uint32_t)o->h) * 0x9E3779B1u;
+  if (block->covered) {
+    o->seen_x = block->seen_x;
+    o->seen_y = block->seen_y;
+    o->seen_w = block->seen_w;
+    o->seen_h = block->seen_h;
+    o->seen = block->seen;
+  }
+  r->count++;
 }
 
 /* Notes what is seen of a block in rows [y, end): the pixels `shown`. */
-VCS_SLOW_FN void vcs_block_see(vcs_block_t *block, int y, int end, const uint64_t shown[3]) {
+VCS_SLOW_FN void vcs_block_see(vcs_recorder_t *r, vcs_block_t *block, int y, int end, const uint64_t shown[3]) {
   int ones = 0, to = block->x + block->w;
   for (int at = block->x; at < to; at += 64) ones += vcs_ones(vcs_pixels_at(shown, at, to - at < 64 ? to - at : 64));
   if (ones == block->w && !block->covered) return;
   if (!block->covered) {
     block->covered = true;
+    r->covered++;
     block->seen_x = block->x;
     block->seen_y = block->y;
     block->seen_w = y > block->y ? block->w : 0;
@@ -449,51 +449,119 @@ VCS_SLOW_FN void vcs_block_see(vcs_block_t *block, int y, int end, const uint64_
   block->seen += (end - y) * ones;
 }
 
-/* Turns the collected rows of the playfield into blocks: each run of lit pixels of one colour makes the block above it
- * longer, or is a new one. Blocks that do not go on are listed. Both lists are in order of x, so one pass compares
- * them. */
-VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
-  const vcs_field_row_t *row = &r->field;
-  int old = 0, made = 0, piece = 0;
-  const vcs_block_t *before = r->block[r->blocks_in];
-  vcs_block_t *block = r->block[r->blocks_in ^ 1];
-  if (r->field_end == r->field_y) return;
-  bool all_shown = row->lit[0] == row->shown[0] && row->lit[1] == row->shown[1] && row->lit[2] == row->shown[2];
-  for (int x = 0; x < VCS_WIDTH && made < VCS_BLOCKS_MAX;) {
-    uint64_t bits = vcs_pixels_at(row->lit, x, VCS_WIDTH - x < 64 ? VCS_WIDTH - x : 64);
-    if (!bits) {
-      x += 64;
-      continue;
-    }
-    x += VCS_LOWEST_64(bits);
-    while (piece + 1 < row->pieces && row->from[piece + 1].x <= x) piece++;
-    int to = vcs_run_end(row->lit, x, piece + 1 < row->pieces ? row->from[piece + 1].x : (int)VCS_WIDTH);
-    uint8_t colour = row->from[piece].colour;
-    vcs_block_t *b = &block[made++];
-    while (old < r->block_count && before[old].x < x) vcs_block_end(r, &before[old++], r->field_y);
-    if (old < r->block_count && before[old].x == x && before[old].w == to - x && before[old].colour == colour) {
-      *b = before[old++];
-    } else {
-      b->x = (uint8_t)x;
-      b->w = (uint8_t)(to - x);
-      b->colour = colour;
-      b->covered = false;
-      b->y = r->field_y;
-    }
-    if (!all_shown || b->covered) vcs_block_see(b, r->field_y, r->field_end, row->shown);
-    x = to;
+/* The first pixel after x that is set in a mask that has one, and the last one before x. */
+VCS_FN int vcs_next_pixel(const uint64_t mask[3], int x) {
+  int w = ++x >> 6;
+  uint64_t bits = mask[w] >> (x & 63) << (x & 63);
+  while (!bits) bits = mask[++w];
+  return 64 * w + VCS_LOWEST_64(bits);
+}
+VCS_FN int vcs_last_pixel(const uint64_t mask[3], int x) {
+  int w = --x >> 6;
+  uint64_t bits = mask[w] << (63 - (x & 63)) >> (63 - (x & 63));
+  while (!bits) bits = mask[--w];
+  return 64 * w + VCS_HIGHEST_64(bits);
+}
+
+/* Whether a mask has any of `count` pixels from x on. */
+VCS_FN bool vcs_has_pixels(const uint64_t mask[3], int x, int count) {
+  for (; count > 64; x += 64, count -= 64) {
+    if (vcs_pixels_at(mask, x, 64)) return true;
   }
-  while (old < r->block_count) vcs_block_end(r, &before[old++], r->field_y);
-  r->blocks_in ^= 1;
-  r->block_count = made;
+  return vcs_pixels_at(mask, x, count) != 0;
+}
+
+VCS_FN bool vcs_has_pixel(const uint64_t mask[3], int x) { return mask[x >> 6] >> (x & 63) & 1; }
+
+VCS_FN uint8_t vcs_field_colour(const vcs_field_row_t *row, int x) {
+  int piece = row->pieces - 1;
+  while (piece > 0 && row->from[piece].x > x) piece--;
+  return row->from[piece].colour;
+}
+
+/* Finds the blocks that rows [y, end) with other colours cannot make longer: those of another colour. */
+VCS_SLOW_FN void vcs_blocks_turn(const vcs_recorder_t *r, const vcs_field_row_t *row, uint64_t turned[3]) {
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = r->starts[w]; left; left &= left - 1) {
+      int x = 64 * w + VCS_LOWEST_64(left);
+      if (r->block[x].colour != vcs_field_colour(row, x)) turned[w] |= left & (0 - left);
+    }
+  }
+}
+
+/* A block ends before row y because its end is another one; then one that begins at the same pixel is new. */
+VCS_FN void vcs_block_replace(vcs_recorder_t *r, const uint64_t starts[3], uint64_t turned[3], int x, int y) {
+  if (!vcs_has_pixel(r->starts, x) || !vcs_has_pixel(starts, x) || vcs_has_pixel(turned, x)) return;
+  turned[x >> 6] |= 1ULL << (x & 63);
+  vcs_block_end(r, &r->block[x], y);
+}
+
+/* Rows [y, end) of the playfield are equal: each run of lit pixels of one colour makes the block above it longer, or is
+ * a new one. Blocks that do not go on are listed. Only where runs begin or end elsewhere than above is there anything
+ * to do. */
+VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_field_row_t *row, int y, int end) {
+  uint64_t starts[3], ends[3], breaks[3] = {0, 0, 0}, turned[3] = {0, 0, 0}, hidden[3], before = 0;
+  int colour = row->pieces == 1 ? row->from[0].colour : -1;
+  for (int i = 1; i < row->pieces; i++) breaks[row->from[i].x >> 6] |= 1ULL << (row->from[i].x & 63);
+  for (int w = 0; w < 3; w++) {
+    uint64_t lit = row->lit[w], left = lit << 1 | before;
+    starts[w] = lit & (~left | breaks[w]);
+    ends[w] = left & (~lit | breaks[w]);
+    hidden[w] = lit ^ row->shown[w];
+    before = lit >> 63;
+  }
+  if (colour < 0 || colour != r->colour) vcs_blocks_turn(r, row, turned);
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = r->starts[w] & (~starts[w] | turned[w]); left; left &= left - 1)
+      vcs_block_end(r, &r->block[64 * w + VCS_LOWEST_64(left)], y);
+  }
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = r->ends[w] & ~ends[w]; left; left &= left - 1)
+      vcs_block_replace(r, starts, turned, r->start_of[64 * w + VCS_LOWEST_64(left)], y);
+    for (uint64_t left = ends[w] & ~r->ends[w]; left; left &= left - 1)
+      vcs_block_replace(r, starts, turned, vcs_last_pixel(starts, 64 * w + VCS_LOWEST_64(left)), y);
+  }
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = starts[w] & (~r->starts[w] | turned[w]); left; left &= left - 1) {
+      int x = 64 * w + VCS_LOWEST_64(left), to = vcs_next_pixel(ends, x);
+      vcs_block_t *block = &r->block[x];
+      block->x = (uint8_t)x;
+      block->w = (uint8_t)(to - x);
+      block->colour = colour < 0 ? vcs_field_colour(row, x) : (uint8_t)colour;
+      block->covered = false;
+      block->y = (int16_t)y;
+      r->start_of[to] = (uint8_t)x;
+    }
+  }
+  for (int w = 0; w < 3; w++) {
+    r->starts[w] = starts[w];
+    r->ends[w] = ends[w];
+  }
+  r->colour = colour;
+  if (!(hidden[0] | hidden[1] | hidden[2]) && !r->covered) return;
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = starts[w]; left; left &= left - 1) {
+      vcs_block_t *block = &r->block[64 * w + VCS_LOWEST_64(left)];
+      if (block->covered || vcs_has_pixels(hidden, block->x, block->w)) vcs_block_see(r, block, y, end, row->shown);
+    }
+  }
+}
+
+/* Turns the collected rows of the playfield into blocks. */
+VCS_FN void vcs_field_end(vcs_recorder_t *r) {
+  if (r->field_end == r->field_y) return;
+  vcs_blocks_add(r, &r->field, r->field_y, r->field_end);
   r->field_y = r->field_end;
 }
 
 /* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
-VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
+VCS_SLOW_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
   vcs_field_end(r);
-  for (int i = 0; i < r->block_count; i++) vcs_block_end(r, &r->block[r->blocks_in][i], r->field_y);
-  r->block_count = 0;
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = r->starts[w]; left; left &= left - 1)
+      vcs_block_end(r, &r->block[64 * w + VCS_LOWEST_64(left)], r->field_y);
+    r->starts[w] = r->ends[w] = 0;
+  }
   r->field_y = r->field_end = (int16_t)y;
 }
 
@@ -556,18 +624,22 @@ VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from,
   if (bits) vcs_record_sprite(r, use, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
 }
 
+/* NUSIZ of a player or missile; the ball's size is at the same place in CTRLPF. */
+VCS_FN uint8_t vcs_nusiz_of(const vcs_t *m, int kind) {
+  return (uint8_t)(kind == VCS_BL ? m->ctrlpf & 0x30 : m->nusiz[kind & 1]);
+}
+
 /* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
  * playfield has its colours only; it has two with the score's colours. */
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
-  static const uint8_t colours[VCS_OBJECTS] = {VCS_COLUP0, VCS_COLUP1, VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUPF};
-  unsigned colour = m->colu[colours[kind]], size = 0, reflected = 0;
+  unsigned colour = m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0], size = 0, reflected = 0;
   if (kind == VCS_PF) {
     bool scored = (m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
     return scored ? 1u << 16 | (uint64_t)m->colu[VCS_COLUP0] << 24 | (uint64_t)m->colu[VCS_COLUP1] << 32
                   : (uint64_t)colour << 24 | (uint64_t)colour << 32;
   }
   if (kind == VCS_BL) {
-    size = m->ctrlpf >> 4 & 3, nusiz = 0;
+    size = nusiz >> 4 & 3, nusiz = 0;
   } else if (kind <= VCS_P1) {
     reflected = m->reflect[kind] != 0, nusiz &= 7;
   } else {
@@ -587,7 +659,7 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
     width = 8 * copies.stretch + (copies.stretch > 1);
   }
   if (copies.second && !shown && vcs_record_group(r, &use, look >> 8 & 7, pos, width, lit)) return;
-  if (r->groups) vcs_live_part(r, kind, y);
+  if (r->grouped >> kind & 1) vcs_live_part(r, kind, y);
   vcs_record_window(r, &use, pos, width, lit, shown);
   if (copies.second) {
     use.copy = 1;
@@ -606,18 +678,39 @@ VCS_FN void vcs_record_field(vcs_recorder_t *r, uint64_t look, int y, int x0, in
   if (x1 > 80 && look >> 16 & 1) vcs_field_add(r, y, x0 < 80 ? 80 : x0, (uint8_t)(look >> 32), lit, shown);
 }
 
+/* Adds equal rows [y, end) of the whole playfield. */
+VCS_FN void vcs_record_field_rows(vcs_recorder_t *r, uint64_t look, int y, int end, const uint64_t *lit,
+                                  const uint64_t *shown) {
+  vcs_field_row_t *row = &r->row;
+  vcs_field_row_end(r);
+  if (r->field_end == y) {
+    vcs_field_end(r);
+  } else {
+    vcs_field_gap(r, y);
+  }
+  for (int w = 0; w < 3; w++) {
+    row->lit[w] = lit[w];
+    row->shown[w] = shown[w];
+  }
+  row->from[0].x = 0;
+  row->from[0].colour = (uint8_t)(look >> 24);
+  row->from[1].x = 80;
+  row->from[1].colour = (uint8_t)(look >> 32);
+  row->pieces = row->from[0].colour == row->from[1].colour ? 1 : 2;
+  vcs_blocks_add(r, row, y, end);
+  r->field_y = r->field_end = (int16_t)end;
+}
+
 /* The streak of an object ends before row y: it is added. */
 VCS_FN void vcs_streak_end(vcs_recorder_t *r, int kind, int y) {
   const vcs_streak_t *streak = &r->streak[kind];
+  const uint64_t *shown = r->partly >> kind & 1 ? streak->shown.word : NULL;
   r->on &= (uint8_t) ~(1u << kind);
+  r->partly &= (uint8_t) ~(1u << kind);
   if (kind != VCS_PF) {
-    vcs_record_windows(r, kind, streak->look, streak->y, y - streak->y, streak->lit.word,
-                       streak->partly ? streak->shown.word : NULL);
+    vcs_record_windows(r, kind, streak->look, streak->y, y - streak->y, streak->lit.word, shown);
   } else {
-    vcs_record_field(r, streak->look, streak->y, 0, VCS_WIDTH, streak->lit.word,
-                     streak->partly ? streak->shown.word : streak->lit.word);
-    vcs_field_row_end(r);
-    r->field_end = (int16_t)y;
+    vcs_record_field_rows(r, streak->look, streak->y, y, streak->lit.word, shown ? shown : streak->lit.word);
   }
 }
 
@@ -633,17 +726,17 @@ VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, co
   vcs_streak_t *streak = &r->streak[kind];
   bool partly = shown && !vcs_is_same(shown, lit);
   if (r->on >> kind & 1) {
-    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && streak->partly == partly &&
+    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && (r->partly >> kind & 1) == partly &&
         (!partly || vcs_is_same(streak->shown.word, shown)))
       return;
     vcs_streak_end(r, kind, y);
   }
   streak->look = look;
-  streak->partly = partly;
   streak->y = (int16_t)y;
   for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
   for (int w = 0; w < 3 && partly; w++) streak->shown.word[w] = shown[w];
   r->on |= (uint8_t)(1u << kind);
+  r->partly |= (uint8_t)(partly << kind);
 }
 
 /* A piece [x0, x1) of row y of an object, which may have been at other places in it. */
@@ -653,7 +746,7 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
     bool last = i == r->stances[kind];
     const vcs_stance_t *stance = &r->stance[kind][i];
     int to = last ? x1 : stance->end;
-    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], m->nusiz[kind & 1])
+    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], vcs_nusiz_of(m, kind))
                          : vcs_look_of(m, kind, stance->pos, stance->nusiz);
     uint64_t part[3], seen[3];
     if (to <= x0) continue;
@@ -668,7 +761,7 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
 
 /* An object is about to change at pixel x of the row: what it is so far is where it is now. */
 VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x) {
-  vcs_stance_t now = {0, m->nusiz[kind & 1], (uint8_t)x};
+  vcs_stance_t now = {0, vcs_nusiz_of(m, kind), (uint8_t)x};
   int n = r->stances[kind];
   if (kind == VCS_PF) return;
   now.pos = m->pos[kind];
@@ -676,12 +769,18 @@ VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x
     n--;
   r->stance[kind][n] = now;
   r->stances[kind] = (uint8_t)(n + 1);
+  r->stirred |= (uint8_t)(1u << kind);
+}
+
+/* A row has ended. */
+VCS_FN void vcs_record_row_end(vcs_recorder_t *r) {
+  for (; r->stirred; r->stirred &= (uint8_t)(r->stirred - 1)) r->stances[VCS_LOWEST((unsigned)r->stirred)] = 0;
 }
 
 /* Whether all stances of a row are the present one. */
 VCS_FN bool vcs_stands_still(const vcs_t *m, const vcs_recorder_t *r, int kind) {
   return r->stances[kind] == 0 || (r->stances[kind] == 1 && r->stance[kind][0].pos == m->pos[kind] &&
-                                   r->stance[kind][0].nusiz == m->nusiz[kind & 1]);
+                                   r->stance[kind][0].nusiz == vcs_nusiz_of(m, kind));
 }
 
 /* The objects of a colour, with their pixels: P0 and M0, P1 and M1, PF and BL. Those of one colour do not cover each
@@ -720,6 +819,7 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   uint64_t shown[VCS_OBJECTS][3], piece[VCS_OBJECTS][3], pair[3][3], covers = 0;
   const uint64_t *lit[VCS_OBJECTS] = {0, 0, 0, 0, 0, 0};
   bool whole = x1 - x0 == VCS_WIDTH;
+  r->whole = whole;
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
     lit[i] = line[i]->word;
@@ -757,7 +857,7 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
       }
       continue;
     }
-    uint64_t look = vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
+    uint64_t look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
     if (!vcs_stands_still(m, r, i)) {
       if (r->on >> i & 1) vcs_streak_end(r, i, y);
       vcs_record_stances(m, r, i, y, x0, x1, lit[i], seen);
@@ -769,6 +869,46 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   }
 }
 
+/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. Only those are compared
+ * with their streaks, and those that are, or were, partly covered. */
+VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
+                                const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
+  uint64_t both[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
+  const bool front = m->ctrlpf & 4;
+  bool moves = m->ctrlpf & 2; /* or the score's colours */
+  unsigned lit = 0;
+  for (unsigned left = r->stirred; left; left &= left - 1) moves |= !vcs_stands_still(m, r, VCS_LOWEST(left));
+  if (moves) {
+    vcs_record_piece(m, r, y, 0, VCS_WIDTH, on, line, blank, blank_end);
+    return;
+  }
+  for (unsigned left = on; left; left &= left - 1) {
+    int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i]->word;
+    uint64_t *pair = both[i >= VCS_BL ? 2 : i & 1];
+    if (word[0] | word[1] | word[2]) lit |= 1u << i;
+    for (int w = 0; w < 3; w++) pair[w] |= word[w];
+  }
+  for (int w = 0; w < 3; w++) { /* from here on: what covers the objects of a colour */
+    uint64_t p0 = both[0][w], p1 = both[1][w], pf = front ? both[2][w] : 0, blanked = w ? 0 : comb;
+    both[0][w] = pf | blanked;
+    both[1][w] = p0 | pf | blanked;
+    both[2][w] = (front ? 0 : p0 | p1) | blanked;
+  }
+  for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
+  if (changed & VCS_LOOK) changed = VCS_ALL_OBJECTS;
+  changed |= r->partly | ~(unsigned)r->on;
+  for (unsigned left = lit; left; left &= left - 1) {
+    int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i]->word, *cover = both[i >= VCS_BL ? 2 : i & 1];
+    uint64_t covered = (word[0] & cover[0]) | (word[1] & cover[1]) | (word[2] & cover[2]);
+    if (!covered && !(changed >> i & 1)) continue;
+    uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
+    uint64_t shown[3] = {word[0] & ~cover[0], word[1] & ~cover[1], word[2] & ~cover[2]};
+    vcs_streak_row(r, i, look, y, word, covered ? shown : NULL);
+  }
+}
+
 /* The frame is over, before row y: all objects end. */
 VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r, int y) {
   for (unsigned on = r->on; on; on &= on - 1) vcs_streak_end(r, VCS_LOWEST(on), y);
@@ -776,6 +916,41 @@ VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r, int y) {
   vcs_field_gap(r, 0);
   for (int i = 0; i < r->live_count; i++) vcs_live_end(r, &r->live[i]);
   r->live_count = 0;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
+
+enum { VCS_ORDER_ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
+
+/* What putting objects in order needs. */
+typedef struct {
+  int32_t first[VCS_ORDER_ROWS + 1], end[VCS_ORDER_ROWS];
+  int16_t place[VCS_OBJECTS_MAX], key[VCS_OBJECTS_MAX];
+  vcs_object_t aside[VCS_OBJECTS_MAX];
+} vcs_objects_order_t;
+
+/* Puts objects in order of y, then of x and kind: the objects of each row get their places, in order, and then they go
+ * there. */
+VCS_FN void vcs_objects_order(vcs_object_t *objects, int32_t count, vcs_objects_order_t *work) {
+  for (int y = 0; y <= VCS_ORDER_ROWS; y++) work->first[y] = 0;
+  for (int32_t i = 0; i < count; i++) {
+    work->aside[i] = objects[i];
+    work->first[objects[i].y + 1]++;
+    work->key[i] = (int16_t)(objects[i].x << 3 | objects[i].kind);
+  }
+  for (int y = 0; y < VCS_ORDER_ROWS; y++) {
+    work->end[y] = work->first[y];
+    work->first[y + 1] += work->first[y];
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int y = objects[i].y;
+    int32_t k = work->end[y]++;
+    for (; k > work->first[y] && work->key[i] < work->key[work->place[k - 1]]; k--) {
+      work->place[k] = work->place[k - 1];
+    }
+    work->place[k] = (int16_t)i;
+  }
+  for (int32_t i = 0; i < count; i++) objects[i] = work->aside[work->place[i]];
 }
 
 #endif

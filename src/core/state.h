@@ -85,4 +85,8 @@ struct vcs_cart {
 /* The number of bytes of a machine that are used (vcs_state_size). */
 VCS_FN size_t vcs_machine_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
 
+/* What the reference does after a frame: it reads all of RAM over the bus, where the last byte stays. A program that
+ * executes addresses of the TIA, which leaves bits of a byte undriven, finds it there. */
+VCS_FN void vcs_read_all_ram(vcs_t *m) { m->bus = m->ram[127]; }
+
 #endif

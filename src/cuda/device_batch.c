@@ -65,23 +65,48 @@ static const vcs_fault_t *upload_cart(const vcs_engine_t *engine, const vcs_cart
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------ */
 
-/* Computes the pixels and weights of each cell as OpenCV's INTER_AREA does: less than 1/1000 of a pixel is ignored. */
-static void make_cells(vcs_cells_t *cells, int from) {
-  const double scale = 1.0 / ((double)VCS_SMALL / from);
-  for (int i = 0; i < VCS_SMALL; i++) {
-    const double begin = i * scale, end = begin + scale, width = fmin(scale, from - begin);
-    int last = (int)floor(end), first = (int)ceil(begin), count = 0;
-    if (last > from - 1) last = from - 1;
-    if (first > last) first = last;
-    cells->first[i] = (int16_t)first;
-    if (first - begin > 1e-3) {
-      cells->first[i] = (int16_t)(first - 1);
-      cells->weight[i][count++] = (float)((first - begin) / width);
-    }
-    for (int k = first; k < last; k++) cells->weight[i][count++] = (float)(1.0 / width);
-    if (end - last > 1e-3) cells->weight[i][count++] = (float)(fmin(fmin(end - last, 1.0), width) / width);
-    cells->taps[i] = (int16_t)count;
+/* Copies the tables of a direction to `to`; *cells has the addresses they will have at `there`. Returns their end. */
+static int32_t *copy_axis(const vcs_axis_t *axis, int32_t *to, const int32_t *from, const int32_t *there,
+                          vcs_cells_t *cells) {
+  const size_t count = (size_t)axis->to, taps = count * (size_t)axis->most;
+  const struct {
+    const void *numbers;
+    size_t count;
+  } arrays[] = {{axis->first, count}, {axis->taps, count}, {axis->units, taps}, {axis->weight, taps}};
+  const int32_t *at[4];
+  for (int i = 0; i < 4; to += arrays[i++].count) {
+    memcpy(to, arrays[i].numbers, arrays[i].count * sizeof *to);
+    at[i] = there + (to - from);
   }
+  *cells = (vcs_cells_t){axis->to, axis->most, axis->cell, at[0], at[1], at[2], (const float *)(const void *)at[3]};
+  return to;
+}
+
+/* Copies the host's plan of pictures to the device. */
+static const vcs_fault_t *make_small(const vcs_engine_t *engine, const vcs_device_batch_view_t *view,
+                                     const vcs_cart_t *cart, vcs_small_t *small) {
+  vcs_resize_t *plan =
+      vcs_resize_create(cart->frame_height, VCS_WIDTH, view->small_height, view->small_width, view->channels);
+  if (!plan) return &vcs_fault_no_memory;
+  const vcs_axis_t *across = vcs_resize_across(plan), *down = vcs_resize_down(plan);
+  const size_t count =
+      (size_t)across->to * (size_t)(2 + 2 * across->most) + (size_t)down->to * (size_t)(2 + 2 * down->most);
+  int32_t *here = malloc(count * sizeof *here);
+  const vcs_fault_t *fault = here ? engine->allocate(count * sizeof *here, &small->tables) : &vcs_fault_no_memory;
+  if (!fault) {
+    vcs_tint_t tint;
+    int32_t *end = copy_axis(across, here, here, small->tables, &small->across);
+    copy_axis(down, end, here, small->tables, &small->down);
+    fault = engine->move(small->tables, here, count * sizeof *here);
+    vcs_tint_make(&tint, (vcs_format_t)cart->format, view->channels == 3);
+    memcpy(small->byte, tint.byte, sizeof small->byte);
+    small->kind = vcs_resize_kind(plan);
+    small->channels = view->channels;
+    small->part = small->kind == VCS_RESIZE_MEAN ? 1.0f / (float)(across->cell * down->cell) : 0;
+  }
+  free(here);
+  vcs_resize_free(plan);
+  return fault;
 }
 
 /* Fills in the action of each action number; numbers outside the set are NOOP. */
@@ -106,9 +131,6 @@ static void describe(const vcs_env_t *env, uint8_t actions, vcs_device_batch_kin
   kind->difficulty = (uint8_t)env->difficulty;
   const uint32_t pressed = env->options.fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
   kind->fires = env->options.fire_reset && (pressed >> VCS_FIRE & 1);
-  memcpy(kind->small.gray, vcs_palette_gray((vcs_format_t)env->cart->format), sizeof kind->small.gray);
-  make_cells(&kind->small.across, VCS_WIDTH);
-  make_cells(&kind->small.down, env->cart->frame_height);
 }
 
 /* Writes the record of a device environment with the state of a host environment. */
@@ -164,6 +186,7 @@ static const vcs_fault_t *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, i
   }
   const vcs_fault_t *fault = upload(engine, starts, size, (void **)&kind->starts);
   free(starts);
+  if (!fault && batch->view.pooled_at) fault = make_small(engine, &batch->view, cart, &kind->small);
   return fault ? fault : upload_cart(engine, cart, &kind->cart);
 }
 
@@ -178,11 +201,12 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
                                           .shows = VCS_DEVICE_BATCH_SHOWS_SMALL,
                                           .max_pool = 1,
                                           .reward_clipping = 1,
-                                          .fire_reset = 1};
+                                          .fire_reset = 1,
+                                          .autoreset = VCS_AUTORESET_SAME_STEP};
 }
 
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
-  vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_device_batch_options_t", error);
+  vcs_status_t known = vcs_reserved_words_check(o->reserved, 4, "vcs_device_batch_options_t", error);
   if (known) return known;
   const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
@@ -193,11 +217,18 @@ static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t c
       {"shows", o->shows, VCS_DEVICE_BATCH_SHOWS_NOTHING, VCS_DEVICE_BATCH_SHOWS_SMALL},
       {"actions", o->actions, VCS_DEVICE_BATCH_ACTIONS_ALL, VCS_DEVICE_BATCH_ACTIONS_LEGAL},
       {"players", o->players > INT32_MAX ? INT32_MAX : (int64_t)o->players, 0, VCS_PLAYERS_MAX},
+      {"autoreset", o->autoreset > INT32_MAX ? INT32_MAX : (int64_t)o->autoreset, VCS_AUTORESET_NEXT_STEP,
+       VCS_AUTORESET_DISABLED},
+      {"width", o->width, 0, 4096},
+      {"height", o->height, 0, 4096},
+      {"stack", o->stack, 0, 1024},
   };
   vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
   if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
   return status;
 }
+
+enum { SMALL = 84, STACK = 4 }; /* the usual pictures */
 
 /* Computes the layout of records and fills in the engine's view. */
 static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts, int32_t cart_count) {
@@ -220,7 +251,16 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
     view->frames_at = view->record_bytes;
     view->record_bytes += (small ? 3 : 2) * (size_t)VCS_FRAME_BYTES;
   }
-  view->observation_bytes = small ? VCS_SMALL_STACK * VCS_SMALL_BYTES : draws ? VCS_WIDTH * height : 0;
+  if (small) {
+    view->pooled_at = view->record_bytes;
+    view->small_width = o->width ? o->width : SMALL;
+    view->small_height = o->height ? o->height : SMALL;
+    view->stack = o->stack ? o->stack : STACK;
+    view->channels = o->rgb ? 3 : 1;
+    view->record_bytes += VCS_WIDTH * height * (size_t)view->channels; /* a multiple of 16, like all parts */
+  }
+  view->picture_bytes = (size_t)view->small_width * (size_t)view->small_height * (size_t)view->channels;
+  view->observation_bytes = small ? (size_t)view->stack * view->picture_bytes : draws ? VCS_WIDTH * height : 0;
   view->count = o->envs;
   view->height = (int32_t)height;
   view->frame_skip = o->frame_skip;
@@ -233,6 +273,7 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
   view->episodic_life = o->episodic_life;
   view->life_loss_info = o->life_loss_info;
   view->endless = o->endless;
+  view->autoreset = (uint8_t)o->autoreset;
 }
 
 /* The kinds of a batch: its different combinations of cartridge, mode and difficulty, in order of first use, and a hash
@@ -374,6 +415,7 @@ void vcs_device_batch_free(vcs_device_batch_t *batch) {
     engine->release((void *)batch->kinds[i].starts);
     engine->release((void *)batch->kinds[i].cart.rom);
     engine->release((void *)batch->kinds[i].cart.code);
+    engine->release(batch->kinds[i].small.tables);
   }
   engine->release((void *)batch->view.kinds);
   engine->release(batch->view.records);
@@ -389,17 +431,22 @@ size_t vcs_device_batch_env_bytes(const vcs_device_batch_t *batch) { return batc
 
 /* ---- Playing ---------------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_device_batch_check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_check_results(const vcs_device_batch_t *batch, const vcs_batch_results_t *results,
+                                            vcs_error_t *error) {
   if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no results were given");
-  if (results->final_observations || results->sound) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no final_observations and no sound: give NULL");
+  if (results->sound) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no sound: give NULL");
+  if (results->final_observations && batch->options.shows != VCS_DEVICE_BATCH_SHOWS_SMALL) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "final_observations are small pictures: give NULL without them");
+  }
+  if (results->final_observations && !results->observations) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "final_observations need `observations`, which hold the stacks");
   }
   return VCS_OK;
 }
 
 vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t seed, const vcs_batch_results_t *results,
                                     void *stream, vcs_error_t *error) {
-  vcs_status_t status = vcs_device_batch_check_results(results, error);
+  vcs_status_t status = vcs_device_batch_check_results(batch, results, error);
   const vcs_device_batch_resets_t all = {.count = batch->view.count, .seeds_all = true, .seed = seed};
   return status ? status
                 : vcs_device_status(vcs_device_batch_engine(batch)->reset(&batch->view, &all, results, stream), error);
@@ -407,7 +454,7 @@ vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t seed, co
 
 vcs_status_t vcs_device_batch_step(vcs_device_batch_t *batch, const int32_t *actions,
                                    const vcs_batch_results_t *results, void *stream, vcs_error_t *error) {
-  vcs_status_t status = vcs_device_batch_check_results(results, error);
+  vcs_status_t status = vcs_device_batch_check_results(batch, results, error);
   return status
              ? status
              : vcs_device_status(vcs_device_batch_engine(batch)->step(&batch->view, actions, results, stream), error);

@@ -2,13 +2,17 @@
  *
  * A device batch is many environments on one device. Each environment is one record of bytes:
  *
- *   +------+-----+-----------------+------+----------------------+     before: only with small pictures
- *   | head | now | before[3]       | team | frames               |     team: only with several players
- *   +------+-----+-----------------+------+----------------------+     frames: 2 or 3 buffers, only with pictures
+ *   +------+-----+-----------+------+--------+--------+     before, pooled: only with small pictures
+ *   | head | now | before[3] | team | frames | pooled |     team: only with several players
+ *   +------+-----+-----------+------+--------+--------+     frames: 2 or 3 buffers, only with pictures
  *
  * A record is everything that a later step depends on, so cloning copies a record. A start, in which episodes begin, is
  * a record too: a host environment (env.c) computes it once, by a reset, FIRE and some NOOP frames, and the end of an
  * episode copies it.
+ *
+ * The last picture of an episode is that of the reference, as in host/batch.c: a step that ends before its last frame
+ * shows the picture before once more; one that ends with its last frame pools the frame before with the whole picture
+ * before. So a record keeps the coloured picture that was shown last (`pooled`), before it was resized.
  *
  * This file is host and device code: the CPU runs one environment after the other on each core (engine_cpu.c), a GPU
  * runs one environment per thread (engine.cu). The order of events in a frame is that of env.c, and draw_history.h
@@ -18,6 +22,7 @@
 #define VCS_CUDA_DEVICE_BATCH_H
 
 #include "diffvcs/cuda.h"
+#include "diffvcs/objects.h"
 
 #include "../core/splitmix.h"
 #include "../host/games.h"
@@ -41,7 +46,9 @@ typedef struct {
   int32_t start;                       /* index of the start whose picture is shown next, or -1 */
   uint8_t covered, before_next, exact; /* as in draw_history.h */
   uint8_t shown[2];                    /* the two frame buffers that are pooled; equal if only one is shown */
-  uint8_t room[3];
+  uint8_t ending;                      /* VCS_ENDING_..., until the picture of the step is made */
+  uint8_t ending_frame;                /* frame buffer of VCS_ENDING_ONTO */
+  uint8_t ended;                       /* the next step begins an episode (VCS_AUTORESET_NEXT_STEP) */
 } vcs_device_env_t;
 
 enum { VCS_DEVICE_ENV_BYTES = 80 };
@@ -50,6 +57,9 @@ static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine aft
 #else
 _Static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine after the head is aligned");
 #endif
+
+/* The picture of a step in which an episode ended: the one before again, or one more frame pooled with it. */
+enum { VCS_ENDING_NONE, VCS_ENDING_AGAIN, VCS_ENDING_ONTO };
 
 /* What a record has for players 2 to 4; the first player's data are in the head. */
 enum { VCS_DEVICE_OTHERS = VCS_PLAYERS_MAX - 1 };
@@ -83,13 +93,16 @@ typedef struct {
   uint8_t *records;
   size_t record_bytes, machine_bytes, frames_at; /* frames_at: offset of the frame buffers, 0 without pictures */
   size_t team_at;                                /* offset of the team, if there are several players */
-  size_t observation_bytes;
+  size_t pooled_at;                              /* offset of the last coloured picture, with small pictures */
+  size_t picture_bytes, observation_bytes;       /* of a small picture, of all pictures of an observation */
+  int32_t small_width, small_height, stack, channels;
   int32_t count, height; /* number of environments; rows of the highest frame */
   int32_t players;       /* at least 1 */
   int32_t frame_skip, noop_max, max_episode_frames;
   float repeat_action_probability;
   uint8_t shows; /* VCS_DEVICE_BATCH_SHOWS_... */
   uint8_t max_pool, reward_clipping, episodic_life, life_loss_info, endless;
+  uint8_t autoreset; /* VCS_AUTORESET_... */
 } vcs_device_batch_view_t;
 
 /* Environments that begin an episode, and their seeds. Pointers are device pointers. */
@@ -111,6 +124,13 @@ typedef struct {
   vcs_batch_results_t results; /* results of restored environments */
   bool restores;
 } vcs_device_batch_copies_t;
+
+/* Where the objects of all environments go (device_objects.h). Pointers are device pointers. */
+typedef struct {
+  vcs_object_t *objects; /* `capacity` for each environment */
+  int32_t *counts;       /* number of objects of each environment, which may be larger */
+  int32_t capacity;
+} vcs_device_batch_objects_t;
 
 VCS_FN uint8_t *vcs_device_batch_record(const vcs_device_batch_view_t *batch, int32_t env) {
   return batch->records + (size_t)env * batch->record_bytes;
@@ -352,12 +372,24 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   if (left == 2 || !pools) env->shown[1] = m->front;
   if (kind->has_rules) vcs_game_code_step(&kind->code, &env->play, m->ram, m->cart_ram);
   if (batch->players > 1) vcs_device_team_judge(batch, kind, vcs_record_team(batch, record), m);
+  vcs_read_all_ram(m);
   env->elapsed++;
   env->frame_number++;
   env->episode_frame_number++;
 }
 
-/* Runs a step of an environment: frame_skip frames, or up to the end of the episode; then the next episode begins. */
+/* Notes what the picture of a step shows in which an episode ended with `left` frames remaining, including the last
+ * one that ran. `second` is the frame buffer of the frame before. */
+VCS_FN void vcs_device_env_end(const vcs_device_batch_view_t *batch, vcs_device_env_t *env, int left, uint8_t second) {
+  const bool pools = batch->max_pool && batch->frame_skip > 1;
+  if (batch->shows != VCS_DEVICE_BATCH_SHOWS_SMALL) return;
+  env->ending = left == 1 && pools ? VCS_ENDING_ONTO : VCS_ENDING_AGAIN;
+  env->ending_frame = second;
+}
+
+/* Runs a step of an environment: frame_skip frames, or up to the end of the episode. The next episode begins in the
+ * same step, in the next one (which only does that), or when the caller resets the environment; until then a game that
+ * is over stands still. */
 VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t number, vcs_device_env_t *env, vcs_t *m,
                                 const int32_t *actions, const vcs_batch_results_t *results, unsigned lanes) {
   const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];
@@ -365,7 +397,10 @@ VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t nu
   const int32_t lives = env->play.lives;
   const int32_t *row = actions ? actions + (size_t)number * (size_t)batch->players : NULL;
   int64_t reward = 0;
-  bool over = false, truncated = false, lost = false, playing = true;
+  const bool waits = batch->autoreset == VCS_AUTORESET_NEXT_STEP && env->ended;
+  bool over = batch->autoreset == VCS_AUTORESET_DISABLED && !batch->endless && vcs_device_env_over(kind, env);
+  bool truncated = false, lost = false, playing = !over && !waits;
+  int left_at_end = playing ? 0 : batch->frame_skip + 1;
   const int32_t wish = vcs_device_wish(kind, env, row);
   if (batch->players > 1) vcs_device_team_begin(batch, kind, env, vcs_record_team(batch, record), row);
   for (int left = batch->frame_skip; left > 0; left--) {
@@ -377,9 +412,17 @@ VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t nu
     if (batch->players > 1) lost = lost || vcs_device_team_lost(batch, vcs_record_team(batch, record));
     truncated = batch->max_episode_frames > 0 && env->elapsed >= batch->max_episode_frames;
     playing = batch->endless || !(over || truncated || (batch->episodic_life && lost));
+    if (!playing) left_at_end = left;
   }
   const bool terminated = over || ((batch->episodic_life || batch->life_loss_info) && lost);
-  if (!playing) vcs_device_env_begin(batch, kind, env, record, m);
+  const uint8_t second = env->shown[1];
+  if (waits || (!playing && batch->autoreset == VCS_AUTORESET_SAME_STEP)) {
+    vcs_device_env_begin(batch, kind, env, record, m);
+  }
+  if (!playing && !waits) {
+    vcs_device_env_end(batch, env, left_at_end, second);
+    env->ended = batch->autoreset == VCS_AUTORESET_NEXT_STEP;
+  }
   if (batch->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
   if (results->rewards) {
     int32_t *rewards = results->rewards + (size_t)number * (size_t)batch->players;

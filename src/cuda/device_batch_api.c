@@ -17,21 +17,13 @@ static bool draws(const vcs_batch_options_t *o) { return o->width > 0 || o->heig
 
 /* Checks the options that have only one value on a device. */
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
-  static const char pictures[] = "pictures there are 84 x 84 x 4, or with width, height and stack 0 there are none";
-  const int32_t edge = draws(o) ? VCS_SMALL : 0, stack = draws(o) ? VCS_SMALL_STACK : 0;
   const struct {
     const char *name;
     int32_t value, needed;
     const char *reason;
   } fixed[] = {
-      {"width", o->width, edge, pictures},
-      {"height", o->height, edge, pictures},
-      {"stack", o->stack, stack, pictures},
-      {"rgb", o->rgb, 0, "pictures there are gray"},
       {"sound", o->sound, 0, "there is no sound there"},
       {"batch_size", o->batch_size ? o->batch_size : o->envs, o->envs, "steps there are of all environments"},
-      {"autoreset", o->autoreset, VCS_AUTORESET_SAME_STEP,
-       "episodes follow each other in the same step there (VCS_AUTORESET_SAME_STEP)"},
       {"stack_in_place", !draws(o) || o->stack_in_place, 1, "stacks lie in the caller's observations there"},
   };
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
@@ -60,6 +52,11 @@ static vcs_device_batch_options_t device_options(const vcs_batch_options_t *o) {
       .life_loss_info = o->life_loss_info,
       .actions = o->full_action_space ? VCS_DEVICE_BATCH_ACTIONS_LEGAL : VCS_DEVICE_BATCH_ACTIONS_MINIMAL,
       .players = o->players,
+      .autoreset = o->autoreset,
+      .width = o->width,
+      .height = o->height,
+      .stack = o->stack,
+      .rgb = o->rgb,
   };
 }
 
@@ -82,7 +79,7 @@ vcs_status_t vcs_device_batch_api_create(const vcs_cart_t *const *carts, int32_t
     batch->options = *options;
     batch->options.batch_size = options->envs;
     batch->options.stack_in_place = draws(options);
-    batch->picture_size = (size_t)options->width * (size_t)options->height;
+    batch->picture_size = (size_t)options->width * (size_t)options->height * (options->rgb ? 3 : 1);
     status = vcs_device_batch_create(carts, cart_count, envs ? envs : dealt, &on_device, &batch->device_batch, error);
   } else {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -130,8 +127,9 @@ static vcs_status_t check_aligned(const void *memory, const char *name, vcs_erro
 static vcs_status_t take_results(vcs_batch_t *batch, const vcs_batch_results_t **results, vcs_error_t *error) {
   static const vcs_batch_results_t nowhere;
   if (!*results) *results = &nowhere;
-  vcs_status_t status = vcs_device_batch_check_results(*results, error);
+  vcs_status_t status = vcs_device_batch_check_results(batch->device_batch, *results, error);
   if (!status) status = check_aligned((*results)->observations, "observations", error);
+  if (!status) status = check_aligned((*results)->final_observations, "final_observations", error);
   if (!status && batch->options.stack_in_place) batch->observations = (*results)->observations;
   return status;
 }
@@ -158,10 +156,24 @@ vcs_status_t vcs_device_batch_api_step(vcs_batch_t *batch, const int32_t *action
   return status ? status : vcs_device_batch_step(batch->device_batch, actions, results, batch->stream, error);
 }
 
+vcs_status_t vcs_device_batch_api_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
+                                          vcs_error_t *error) {
+  const vcs_device_batch_t *device_batch = batch->device_batch;
+  const vcs_device_batch_objects_t out = {objects, counts, capacity};
+  if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before it has objects");
+  if (device_batch->view.shows != VCS_DEVICE_BATCH_SHOWS_SMALL) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "a device lists the objects of pictures only: create the batch with width, height and stack");
+  }
+  return vcs_device_status(vcs_device_batch_engine(device_batch)->objects(&device_batch->view, &out, batch->stream),
+                           error);
+}
+
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
 size_t vcs_device_batch_api_state_size(const vcs_batch_t *batch) {
-  return batch->device_batch->view.record_bytes + batch->device_batch->view.observation_bytes;
+  const size_t size = batch->device_batch->view.record_bytes + batch->device_batch->view.observation_bytes;
+  return (size + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
 static vcs_device_batch_copies_t copies(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states) {

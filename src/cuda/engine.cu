@@ -156,62 +156,98 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
 
 /* ---- Observations ------------------------------------------------------------------------------------------------ */
 
-__device__ void show_small(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
-                           uint8_t *stack, uint8_t *gray) {
-  const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
-  for (int i = 4 * threadIdx.x; i < VCS_WIDTH * kind->cart.frame_height; i += 4 * blockDim.x) {
+/* Colours frame `a` and pools it with another frame or, without one, with the picture that was shown last; the result
+ * is in shared memory and kept in the record. Gray pictures are coloured four pixels at a time. */
+__device__ void pool(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, uint8_t *pooled,
+                     uint8_t *coloured) {
+  const int pixels = VCS_WIDTH * kind->cart.frame_height;
+  for (int i = 3 * threadIdx.x; kind->small.channels == 3 && i < 3 * pixels; i += 3 * blockDim.x) {
+    for (int c = 0; c < 3; c++) {
+      const uint8_t first = kind->small.byte[c][a[i / 3]];
+      const uint8_t second = b != nullptr ? kind->small.byte[c][b[i / 3]] : pooled[i + c];
+      coloured[i + c] = pooled[i + c] = first > second ? first : second;
+    }
+  }
+  if (kind->small.channels == 3) return;
+  const uint8_t *gray = kind->small.byte[0];
+  for (int i = 4 * threadIdx.x; i < pixels; i += 4 * blockDim.x) {
     const uint32_t four = *reinterpret_cast<const uint32_t *>(a + i),
-                   other = *reinterpret_cast<const uint32_t *>(b + i);
+                   other = *reinterpret_cast<const uint32_t *>((b != nullptr ? b : pooled) + i);
     uint32_t first = 0, second = 0;
     for (int k = 0; k < 32; k += 8) {
-      first |= static_cast<uint32_t>(kind->small.gray[four >> k & 0xFF]) << k;
-      second |= static_cast<uint32_t>(kind->small.gray[other >> k & 0xFF]) << k;
+      first |= static_cast<uint32_t>(gray[four >> k & 0xFF]) << k;
+      second |= static_cast<uint32_t>(gray[other >> k & 0xFF]) << k;
     }
-    *reinterpret_cast<uint32_t *>(gray + i) = __vmaxu4(first, second);
-  }
-  for (int i = threadIdx.x; i < VCS_SMALL_BYTES;
-       i += blockDim.x) { /* each thread moves its own pixels down the stack */
-    for (int k = 0; k < last; k += VCS_SMALL_BYTES) stack[k + i] = starts ? 0 : stack[k + VCS_SMALL_BYTES + i];
-  }
-  __syncthreads();
-  for (int i = threadIdx.x; i < VCS_SMALL_BYTES; i += blockDim.x) {
-    stack[last + i] = vcs_small_pixel(&kind->small, gray, i % VCS_SMALL, i / VCS_SMALL);
+    const uint32_t both = __vmaxu4(first, b != nullptr ? second : other);
+    *reinterpret_cast<uint32_t *>(coloured + i) = both;
+    *reinterpret_cast<uint32_t *>(pooled + i) = both;
   }
 }
 
-__global__ void __launch_bounds__(SHOW_THREADS)
-    show_kernel(const __grid_constant__ vcs_device_batch_view_t batch, uint8_t *observations, bool starts_only) {
-  extern __shared__ uint8_t gray[];
+/* Writes a stack with one more picture, from shared memory or the last again; `to` may be the stack itself. Each thread
+ * moves its own bytes down the stack. */
+__device__ void push(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind, const uint8_t *coloured,
+                     bool starts, bool again, const uint8_t *stack, uint8_t *to) {
+  const int size = static_cast<int>(batch->picture_bytes), last = static_cast<int>(batch->observation_bytes) - size;
+  for (int i = threadIdx.x; i < size; i += blockDim.x) {
+    for (int k = 0; k < last; k += size) to[k + i] = starts ? 0 : stack[k + size + i];
+    to[last + i] = again ? stack[last + i] : vcs_small_byte(&kind->small, coloured, i);
+  }
+}
+
+__global__ void __launch_bounds__(SHOW_THREADS) show_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                                                            uint8_t *observations, uint8_t *finals, bool starts_only) {
+  extern __shared__ uint8_t coloured[];
   const int32_t number = blockIdx.x;
   uint8_t *record = vcs_device_batch_record(&batch, number), *frames = record + batch.frames_at;
+  uint8_t *pooled = record + batch.pooled_at;
   vcs_device_env_t *env = reinterpret_cast<vcs_device_env_t *>(record);
   const vcs_device_batch_kind_t *kind = &batch.kinds[env->kind];
-  const int32_t start = env->start;
+  const int32_t start = env->start, ending = env->ending;
   if (starts_only && start < 0) return;
   const uint8_t *a = frames + env->shown[0] * VCS_FRAME_BYTES, *b = frames + env->shown[1] * VCS_FRAME_BYTES;
+  const size_t at = number * batch.observation_bytes;
+  uint8_t *observation = observations != nullptr ? observations + at : nullptr;
+  if (ending != VCS_ENDING_NONE) { /* the last picture of the old episode */
+    uint8_t *to = start < 0 ? observation : finals != nullptr ? finals + at : nullptr;
+    if (ending == VCS_ENDING_ONTO) {
+      pool(kind, frames + env->ending_frame * VCS_FRAME_BYTES, nullptr, pooled, coloured);
+      __syncthreads();
+    }
+    if (observation != nullptr && to != nullptr) {
+      push(&batch, kind, coloured, false, ending == VCS_ENDING_AGAIN, observation, to);
+    }
+    __syncthreads();
+  }
   if (start >= 0) {
     copy_together(frames, kind->starts + start * batch.record_bytes + batch.frames_at,
                   batch.record_bytes - batch.frames_at);
   }
   __syncthreads();
-  if (threadIdx.x == 0) env->start = -1;
-  if (observations == nullptr) return;
-  uint8_t *observation = observations + number * batch.observation_bytes;
+  if (threadIdx.x == 0) {
+    env->start = -1;
+    env->ending = VCS_ENDING_NONE;
+  }
   if (batch.shows == VCS_DEVICE_BATCH_SHOWS_FRAMES) {
-    copy_together(observation, a, static_cast<size_t>(VCS_WIDTH * kind->cart.frame_height));
-  } else {
-    show_small(kind, a, b, start >= 0, observation, gray);
+    if (observation != nullptr) {
+      copy_together(observation, a, static_cast<size_t>(VCS_WIDTH * kind->cart.frame_height));
+    }
+  } else if (start >= 0 || ending == VCS_ENDING_NONE) {
+    pool(kind, a, b, pooled, coloured);
+    __syncthreads();
+    if (observation != nullptr) push(&batch, kind, coloured, start >= 0, false, observation, observation);
   }
 }
 
 /* Computes the observations of all environments, or of those that begin an episode. */
-const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only,
+const vcs_fault_t *show(const vcs_device_batch_view_t *batch, const vcs_batch_results_t *results, bool starts_only,
                         cudaStream_t stream) {
   if (batch->frames_at == 0) return nullptr;
   const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL;
-  const int shared = small ? VCS_WIDTH * batch->height : 0;
+  const int shared = small ? VCS_WIDTH * batch->height * batch->channels : 0;
   TRY(cudaFuncSetAttribute(show_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  show_kernel<<<batch->count, SHOW_THREADS, shared, stream>>>(*batch, observations, starts_only);
+  show_kernel<<<batch->count, SHOW_THREADS, shared, stream>>>(*batch, results->observations,
+                                                              results->final_observations, starts_only);
   return error_of(cudaGetLastError());
 }
 
@@ -237,7 +273,7 @@ const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_
   if (resets->count <= 0) return nullptr;
   reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*batch, *resets, *results);
   TRY(cudaGetLastError());
-  return show(batch, results->observations, true, queue);
+  return show(batch, results, true, queue);
 }
 
 const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
@@ -247,7 +283,7 @@ const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *act
   step_kernel<<<static_cast<unsigned>((batch->count + used - 1) / used), WARP, 0, queue>>>(*batch, used, actions,
                                                                                            *results);
   TRY(cudaGetLastError());
-  return show(batch, results->observations, false, queue);
+  return show(batch, results, false, queue);
 }
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */
@@ -260,7 +296,13 @@ __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batc
   copy_together(what.restores ? record : state, what.restores ? state : record, batch.record_bytes);
   if (what.observations != nullptr) {
     uint8_t *stack = what.observations + env * batch.observation_bytes, *kept = state + batch.record_bytes;
-    copy_together(what.restores ? stack : kept, what.restores ? kept : stack, batch.observation_bytes);
+    uint8_t *to = what.restores ? stack : kept;
+    const uint8_t *from = what.restores ? kept : stack;
+    if (batch.observation_bytes % 16 == 0) {
+      copy_together(to, from, batch.observation_bytes);
+    } else {
+      for (size_t i = threadIdx.x; i < batch.observation_bytes; i += blockDim.x) to[i] = from[i];
+    }
   }
   __syncthreads();
   if (!what.restores || threadIdx.x != 0) return;
@@ -292,4 +334,5 @@ const vcs_engine_t VCS_CUDA_ENGINE = {use,
                                       busy,
                                       glance,
                                       wait_for,
-                                      vcs_grad_product};
+                                      vcs_grad_product,
+                                      vcs_kernels_objects};

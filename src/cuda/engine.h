@@ -38,9 +38,13 @@ typedef struct {
   const vcs_fault_t *(*wait)(void *stream);
   const vcs_fault_t *(*grad)(const struct vcs_device_batch_grad_view *view,
                              void *stream); /* a JVP or VJP (grad.h); NULL on the CPU */
+  const vcs_fault_t *(*objects)(const vcs_device_batch_view_t *batch, const vcs_device_batch_objects_t *out,
+                                void *stream); /* of the last frame of all environments */
 } vcs_engine_t;
 
 extern const vcs_engine_t vcs_engine_cpu;
+const vcs_fault_t *vcs_engine_cpu_objects(const vcs_device_batch_view_t *batch, const vcs_device_batch_objects_t *out,
+                                          void *stream); /* engine_objects.c */
 
 /* Finds the engine of a device, or fails with what is missing (device.c). */
 vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error);
@@ -70,11 +74,12 @@ extern const vcs_fault_t vcs_fault_no_memory; /* of the host */
 vcs_status_t vcs_device_status(const vcs_fault_t *fault, vcs_error_t *error);
 
 /* Refuses results that a device does not support. */
-vcs_status_t vcs_device_batch_check_results(const vcs_batch_results_t *results, vcs_error_t *error);
+vcs_status_t vcs_device_batch_check_results(const vcs_device_batch_t *batch, const vcs_batch_results_t *results,
+                                            vcs_error_t *error);
 void vcs_device_batch_free_workspace(vcs_device_batch_t *batch);
 
 /* The name of the table in libdiffvcs_cuda. It changes whenever the table or its data structures change. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_7
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_7"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_9
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_9"
 
 #endif

@@ -38,40 +38,63 @@ static void show_frame(const vcs_cart_t *cart, const uint8_t *picture, uint8_t *
   memcpy(observation, picture, (size_t)(VCS_WIDTH * cart->frame_height));
 }
 
-static void show_small(const vcs_device_batch_kind_t *kind, const vcs_device_env_t *env, const uint8_t *frames,
-                       uint8_t *stack) {
-  static const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
-  uint8_t gray[VCS_FRAME_BYTES];
-  const uint8_t *a = frames + env->shown[0] * VCS_FRAME_BYTES, *b = frames + env->shown[1] * VCS_FRAME_BYTES;
-  for (int i = 0; i < VCS_WIDTH * kind->cart.frame_height; i++) {
-    const uint8_t first = kind->small.gray[a[i]], second = kind->small.gray[b[i]];
-    gray[i] = first > second ? first : second;
-  }
-  if (env->start >= 0) {
-    memset(stack, 0, last);
-  } else {
-    memmove(stack, stack + VCS_SMALL_BYTES, last);
-  }
-  for (int i = 0; i < VCS_SMALL_BYTES; i++) {
-    stack[last + i] = vcs_small_pixel(&kind->small, gray, i % VCS_SMALL, i / VCS_SMALL);
+/* Colours frame `a` and pools it with another frame or, without one, with the picture that was shown last. */
+static void pool(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, uint8_t *pooled) {
+  const int channels = kind->small.channels;
+  for (int i = 0; i < VCS_WIDTH * kind->cart.frame_height * channels; i++) {
+    const uint8_t *byte = kind->small.byte[i % channels];
+    const uint8_t first = byte[a[i / channels]], second = b ? byte[b[i / channels]] : pooled[i];
+    pooled[i] = first > second ? first : second;
   }
 }
 
-static void observe(const vcs_device_batch_view_t *batch, vcs_device_env_t *env, uint8_t *record,
-                    uint8_t *observation) {
+/* Writes a stack with one more picture, a new one or the last again; `to` may be the stack itself. */
+static void push(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind, const uint8_t *pooled,
+                 bool again, const uint8_t *stack, uint8_t *to) {
+  const size_t size = batch->picture_bytes, last = batch->observation_bytes - size;
+  memmove(to, stack + size, last);
+  if (again) {
+    memmove(to + last, stack + last, size);
+    return;
+  }
+  for (size_t i = 0; i < size; i++) to[last + i] = vcs_small_byte(&kind->small, pooled, (int)i);
+}
+
+/* The picture of a step in which an episode ended: the last of the old episode. */
+static void show_ending(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                        const vcs_device_env_t *env, const uint8_t *frames, uint8_t *pooled, const uint8_t *stack,
+                        uint8_t *to) {
+  const bool again = env->ending == VCS_ENDING_AGAIN;
+  if (!again) pool(kind, frames + env->ending_frame * VCS_FRAME_BYTES, NULL, pooled);
+  if (stack && to) push(batch, kind, pooled, again, stack, to);
+}
+
+static void show_small(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                       const vcs_device_env_t *env, const uint8_t *frames, uint8_t *pooled, uint8_t *stack) {
+  pool(kind, frames + env->shown[0] * VCS_FRAME_BYTES, frames + env->shown[1] * VCS_FRAME_BYTES, pooled);
+  if (!stack) return;
+  if (env->start >= 0) memset(stack, 0, batch->observation_bytes);
+  push(batch, kind, pooled, false, stack, stack);
+}
+
+static void observe(const vcs_device_batch_view_t *batch, vcs_device_env_t *env, uint8_t *record, uint8_t *observation,
+                    uint8_t *final) {
   const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];
   if (!batch->frames_at) return;
-  uint8_t *frames = record + batch->frames_at;
-  if (env->start >= 0) {
+  uint8_t *frames = record + batch->frames_at, *pooled = record + batch->pooled_at;
+  const bool begins = env->start >= 0, ends = env->ending != VCS_ENDING_NONE;
+  if (ends) show_ending(batch, kind, env, frames, pooled, observation, begins ? final : observation);
+  if (begins) {
     memcpy(frames, kind->starts + (size_t)env->start * batch->record_bytes + batch->frames_at,
            batch->record_bytes - batch->frames_at);
   }
-  if (observation && batch->shows == VCS_DEVICE_BATCH_SHOWS_FRAMES) {
-    show_frame(&kind->cart, frames + env->shown[0] * VCS_FRAME_BYTES, observation);
-  } else if (observation) {
-    show_small(kind, env, frames, observation);
+  if (batch->shows == VCS_DEVICE_BATCH_SHOWS_FRAMES) {
+    if (observation) show_frame(&kind->cart, frames + env->shown[0] * VCS_FRAME_BYTES, observation);
+  } else if (begins || !ends) {
+    show_small(batch, kind, env, frames, pooled, observation);
   }
   env->start = -1;
+  env->ending = VCS_ENDING_NONE;
 }
 
 /* ---- Environments ------------------------------------------------------------------------------------------------ */
@@ -97,9 +120,9 @@ static bool work_on(void *context, size_t item, int worker) {
     vcs_device_env_step(work->batch, number, env, m, work->actions, work->results, VCS_THIS_LANE);
   }
   vcs_device_env_report(work->batch, number, env, m, work->results);
-  uint8_t *observations = work->results->observations;
-  observe(work->batch, env, record,
-          observations ? observations + (size_t)number * work->batch->observation_bytes : NULL);
+  uint8_t *observations = work->results->observations, *finals = work->results->final_observations;
+  const size_t at = (size_t)number * work->batch->observation_bytes;
+  observe(work->batch, env, record, observations ? observations + at : NULL, finals ? finals + at : NULL);
   return true;
 }
 
@@ -226,6 +249,6 @@ static const vcs_fault_t *map(const vcs_truth_view_t *truth, bool ram, float *ma
   return NULL;
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,      turn_to, allocate,    vcs_os_free_lines, move, deal, reset,
-                                     step,     copy,    begin_truth, truth_of,          map,  busy, move,
-                                     wait_for, NULL};
+const vcs_engine_t vcs_engine_cpu = {
+    use,  turn_to,  allocate, vcs_os_free_lines,     move, deal, reset, step, copy, begin_truth, truth_of, map, busy,
+    move, wait_for, NULL,     vcs_engine_cpu_objects};

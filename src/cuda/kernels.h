@@ -24,4 +24,8 @@ const vcs_fault_t *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const 
 const vcs_fault_t *vcs_kernels_truth(const vcs_truth_view_t *truth);
 const vcs_fault_t *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
 
+/* Objects (objects.cu). */
+const vcs_fault_t *vcs_kernels_objects(const vcs_device_batch_view_t *batch, const vcs_device_batch_objects_t *out,
+                                       void *stream);
+
 #endif

@@ -592,7 +592,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
   uint32_t reads = 0;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
-    settle(walk, row);
+    if (walk->waiting[row] >= 0) settle(walk, row);
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
@@ -674,6 +674,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
       const vcs_place_t *place = &given->places[i];
       if (place->kind == VCS_PLACE_STATE) ((uint8_t *)m)[place->index] ^= (uint8_t)(1u << place->bit);
     }
+  } else {
+    vcs_read_all_ram(m);
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
@@ -724,6 +726,7 @@ static bool record(vcs_concurrent_t *walk, int32_t number) {
   walk->after->frames = recorded->frames;
   walk->after->instructions = recorded->instructions;
   walk->after->scanlines = recorded->scanlines;
+  vcs_read_all_ram(walk->after);
   return memcmp(walk->after, recorded, size) == 0;
 }
 
@@ -982,6 +985,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->after = calloc(1, size);
   walk->spare = calloc(1, size);
   walk->work.m = calloc(1, size);
+  walk->work.collide = vcs_collide_create();
   walk->base_note.capacity = walk->note.capacity = VCS_FRAME_INSTRUCTIONS;
   walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
   walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
@@ -990,9 +994,9 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
-  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->base_note.accesses ||
-      !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines || !walk->picture ||
-      (base->view.rom && !walk->rom_heads)) {
+  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||
+      !walk->base_note.accesses || !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines ||
+      !walk->picture || (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
@@ -1014,6 +1018,7 @@ void vcs_concurrent_free(vcs_concurrent_t *walk) {
   free(walk->after);
   free(walk->spare);
   free(walk->work.m);
+  free(walk->work.collide);
   free(walk->base_note.accesses);
   free(walk->note.accesses);
   free(walk->waiting);

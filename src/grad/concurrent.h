@@ -5,6 +5,7 @@
  *   concurrent_follow.c  a flip that is awake and stays on the base's path: only what differs is evaluated
  *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
+ *   concurrent_collide.c the same without a picture: registers and collisions
  */
 #ifndef VCS_GRAD_CONCURRENT_H
 #define VCS_GRAD_CONCURRENT_H
@@ -153,16 +154,16 @@ enum {
 /* A row for each of them: 16 bits each, four in a word. */
 typedef struct {
   uint64_t half[2];
-} vcs_rows_t;
+} vcs_register_rows_t;
 enum { VCS_NO_ROW = 0x7FFF };
 _Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
 _Static_assert((int)VCS_FRAME_INSTRUCTIONS < (int)VCS_NO_ROW, "a row is 15 bits");
-VCS_HOT_FN uint32_t vcs_row_of(const vcs_rows_t *rows, unsigned i) {
+VCS_HOT_FN uint32_t vcs_row_of(const vcs_register_rows_t *rows, unsigned i) {
   return (uint32_t)(rows->half[i >> 2] >> 16 * (i & 3)) & 0xFFFF;
 }
 
 /* The names whose row comes before another one. */
-VCS_HOT_FN unsigned vcs_rows_before(const vcs_rows_t *rows, uint32_t row) {
+VCS_HOT_FN unsigned vcs_rows_before(const vcs_register_rows_t *rows, uint32_t row) {
   const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
   const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
   const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
@@ -185,9 +186,9 @@ typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
   vcs_deed_t *deeds; /* by row */
   uint32_t count;
-  vcs_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
-  vcs_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
-  uint8_t *sets;         /* by row: the registers that it sets */
+  vcs_register_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
+  vcs_register_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
+  uint8_t *sets;                  /* by row: the registers that it sets */
   uint16_t *touches;
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
@@ -309,12 +310,24 @@ typedef struct {
   vcs_beam_t tia;
 } vcs_flip_beam_t;
 
+/* The TIA without a picture (concurrent_collide.c), in a machine. Between `begin` and `end` its registers are right,
+ * but for clocks, and its collisions are those at the last reading of a collision register. */
+typedef struct vcs_collide vcs_collide_t;
+vcs_collide_t *vcs_collide_create(void);
+void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m);
+void vcs_collide_end(vcs_collide_t *collide, vcs_t *m);
+
+/* Makes accesses. Collisions that are not in `live` are not looked for. Returns whether there was a CXCLR. */
+bool vcs_collide_apply(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *accesses, uint32_t count,
+                       uint16_t live);
+
 /* What a worker makes beams with. */
 typedef struct {
   const vcs_base_frame_t *frame;
   const vcs_beam_patches_t *patches;
   const vcs_cart_t *cart;
-  vcs_t *m;            /* its TIA is worked on */
+  vcs_t *m; /* its TIA is worked on */
+  vcs_collide_t *collide;
   uint8_t *picture;    /* VCS_FRAME_BYTES to draw into, or NULL */
   const uint8_t *base; /* the base's picture */
   uint8_t *lines;      /* a byte a row of the picture, 1: drawn */
@@ -348,7 +361,6 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
  * the work's machine for the next question of the same flip, as long as nothing else is made: `made` begins as 0. */
 typedef struct {
   uint32_t made; /* own accesses, plus one; 0: nothing */
-  vcs_video_t video;
 } vcs_beam_now_t;
 uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
                                  const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now);

@@ -119,20 +119,26 @@ static void touch_read(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, u
   }
 }
 
-static uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
+/* A read of anything but plain ROM, or of that if it is watched. */
+VCS_SLOW_FN uint8_t watched_read_any(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video,
+                                     uint16_t addr) {
   watch_t *watch = watch_of(video);
-  uint8_t value;
-  if (VCS_LIKELY(is_plain(cart, addr) && !watch->rom)) { /* most reads are fetches */
-    value = cpu->bus = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)];
-    if (watch->reads++ == 0) watch->deed.opcode = value;
-  } else {
-    value = vcs_bus_read(cart, m, cpu, video, addr);
-    if (watch->reads == 0) watch->deed.opcode = value;
-    touch_read(watch, cart, m, addr);
-    watch->reads++;
-  }
+  const uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
+  if (watch->reads == 0) watch->deed.opcode = value;
+  touch_read(watch, cart, m, addr);
+  watch->reads++;
   watch->deed.addr = addr;
   watch->deed.read = value;
+  return value;
+}
+
+VCS_HOT_FN uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
+  watch_t *watch = watch_of(video);
+  if (VCS_UNLIKELY(!is_plain(cart, addr) || watch->rom)) return watched_read_any(cart, m, cpu, video, addr);
+  const uint8_t value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)]; /* most reads are fetches */
+  if (watch->reads++ == 0) watch->deed.opcode = value;
+  cpu->bus = watch->deed.read = value;
+  watch->deed.addr = addr;
   return value;
 }
 
@@ -295,7 +301,7 @@ VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t ro
 const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* A row is written to those that are named. */
-static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
+static void set_rows(vcs_register_rows_t *rows, unsigned names, uint32_t row) {
 #define SPREAD(n)                                                                            \
   (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
    ((n)&8 ? 0xFFFFull << 48 : 0))
@@ -310,7 +316,7 @@ static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
 /* Goes back over the rows. Behind the frame everything counts as read. */
 static void find_live(vcs_base_frame_t *frame) {
   const uint64_t none = VCS_NO_ROW * 0x0001000100010001ull;
-  vcs_rows_t set = {{none, none}}, dead = set;
+  vcs_register_rows_t set = {{none, none}}, dead = set;
   uint64_t live = UINT64_MAX;
   unsigned named = 0xFF;
   frame->next_set[frame->count] = set;

@@ -6,7 +6,7 @@
  * needs to be done: its pixels are the base's, its collisions are the base's there, registers that are overwritten
  * differ no more. Where no picture is drawn, and its own accesses only store other values in objects that cannot
  * collide, the values are kept. Any other segment is made by the core, from the registers on that the flip has at its
- * beginning.
+ * beginning: with a picture by the TIA that draws, without one by the TIA that sleeps (concurrent_collide.c).
  *
  * The sets of a segment are on the safe side: they may name too much, never too little.
  */
@@ -54,11 +54,16 @@ static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
 
 _Static_assert(offsetof(vcs_beam_t, looks) == 0 && sizeof(vcs_beam_t) >= 64, "looks are compared as 64 bytes");
 
+/* Of 64 bytes, the looks that differ. */
+static uint64_t differing_looks(const uint8_t *one, const uint8_t *other) {
+  const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
+  const uint64_t differs = vcs_differing_bytes(one, other) & ((1ull << VCS_LOOKS_SIZE) - 1);
+  return (one[ctrlpf] ^ other[ctrlpf]) & 1 ? differs | VCS_BEAM_MIRROR : differs;
+}
+
 /* The collisions are not looked at. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
-  uint64_t differs = vcs_differing_bytes(one, other) & ((1ull << VCS_LOOKS_SIZE) - 1);
-  const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
-  if ((one->looks[ctrlpf] ^ other->looks[ctrlpf]) & 1) differs |= VCS_BEAM_MIRROR;
+  uint64_t differs = differing_looks(one->looks, other->looks);
   if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
   if (one->line != other->line || one->line_clock != other->line_clock || one->seen_clock != other->seen_clock ||
       one->seen_before != other->seen_before || !same_blank(one, other)) {
@@ -399,45 +404,88 @@ static void mark_lines(const vcs_beam_work_t *work, int32_t from) {
   memcpy(work->picture + at, work->base + at, (size_t)(VCS_WIDTH - x));
 }
 
-/* Makes accesses from the flip's segment on until the base begins a later segment, whose number is returned; or, and
- * then it is 0, up to the access `end`. */
-static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t end, vcs_video_t *video) {
-  const vcs_base_frame_t *frame = work->frame;
-  const vcs_beam_patches_t *patches = work->patches;
-  uint32_t access = frame->segments[beam->at].access, next = beam->at + 1;
-  vcs_video_start(video, work->cart, work->picture);
-  load(work, beam);
-  for (;;) {
-    const bool last = access == frame->note.count;
-    const vcs_beam_patch_t *patch = beam->patch >= 0 ? &patches->patches[beam->patch] : NULL;
-    while (next < frame->segment_count && frame->segments[next].access < access) next++;
-    if (access != end && !last && frame->segments[next].access == access) return next;
-    if (patch && patch->from == access) {
-      for (uint32_t i = 0; i < patch->count; i++) {
-        const vcs_beam_access_t *own = &patches->accesses[patch->first + i];
-        apply(work->m, video, own);
-        if (is_clear(own)) beam->unknown = (uint16_t)~frame->live;
-      }
-      access = patch->to;
-      beam->patch = patch->next;
-      continue;
-    }
-    if (access == end) return 0;
-    if (last) return frame->segment_count;
-    uint32_t stop = next < frame->segment_count ? frame->segments[next].access : frame->note.count;
-    if (stop > end) stop = end;
-    if (patch && stop > patch->from) stop = patch->from;
-    for (; access < stop; access++) {
-      if (is_clear(&frame->note.accesses[access])) beam->unknown = (uint16_t)~frame->live;
-      apply(work->m, video, &frame->note.accesses[access]);
-    }
-  }
-}
-
 /* Whether objects that differ could collide with something, so that it matters. */
 static bool may_collide(const vcs_base_frame_t *frame, const vcs_segment_t *here, uint64_t shown, uint16_t latched) {
   const unsigned objects = objects_of(shown);
   return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & frame->live & ~latched;
+}
+
+/* Whether the next segment has to be made, too, as far as the registers tell before this one is over. */
+static bool goes_on(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t next) {
+  const vcs_segment_t *here = &work->frame->segments[next];
+  if (beam->patch >= 0 && work->patches->patches[beam->patch].from < here[1].access) {
+    const vcs_beam_patch_t *patch = &work->patches->patches[beam->patch];
+    if (work->picture || patch->to != patch->from + 1 || patch->count != 1) return true;
+  }
+  const uint64_t differs = differing_looks((const uint8_t *)work->m + VCS_LOOKS_FROM, here->before.looks);
+  if (differs & here->reads & ~LOOK(hmove_blank, 0)) return true;
+  const uint64_t shown = differs & here->shows;
+  if (work->picture) return shown | (differs & here->colours);
+  return shown && may_collide(work->frame, here, shown, work->m->collisions);
+}
+
+/* A flip's TIA is put into the work's machine, where accesses follow. */
+static void begin(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, vcs_video_t *video) {
+  load(work, beam);
+  if (work->picture) {
+    vcs_video_start(video, work->cart, work->picture);
+  } else {
+    vcs_collide_begin(work->collide, work->cart, work->m);
+  }
+}
+
+static void apply_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, vcs_video_t *video,
+                      const vcs_beam_access_t *accesses, uint32_t count) {
+  bool clears = false;
+  if (work->picture) {
+    for (uint32_t i = 0; i < count; i++) {
+      apply(work->m, video, &accesses[i]);
+      clears |= is_clear(&accesses[i]);
+    }
+  } else {
+    clears = vcs_collide_apply(work->collide, work->m, accesses, count, work->frame->live);
+  }
+  if (clears) beam->unknown = (uint16_t)~work->frame->live;
+}
+
+static void end(const vcs_beam_work_t *work, vcs_video_t *video) {
+  if (work->picture) {
+    vcs_tia_catch_up(work->m, video);
+  } else {
+    vcs_collide_end(work->collide, work->m);
+  }
+}
+
+/* Makes accesses from the flip's segment on until the base begins a later segment, not behind `limit`, whose number is
+ * returned; or, and then it is 0, up to the access `stop`. */
+static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t limit, uint32_t stop,
+                     vcs_video_t *video) {
+  const vcs_base_frame_t *frame = work->frame;
+  const vcs_beam_patches_t *patches = work->patches;
+  uint32_t access = frame->segments[beam->at].access, next = beam->at + 1;
+  begin(work, beam, video);
+  for (;;) {
+    const bool last = access == frame->note.count;
+    const vcs_beam_patch_t *patch = beam->patch >= 0 ? &patches->patches[beam->patch] : NULL;
+    while (next < frame->segment_count && frame->segments[next].access < access) next++;
+    if (access != stop && !last && frame->segments[next].access == access) {
+      if (next >= limit || !goes_on(work, beam, next)) return next;
+      next++;
+    }
+    if (patch && patch->from == access) {
+      apply_all(work, beam, video, &patches->accesses[patch->first], patch->count);
+      access = patch->to;
+      beam->patch = patch->next;
+      continue;
+    }
+    if (access == stop) return 0;
+    if (last) return frame->segment_count;
+    uint32_t to = next < frame->segment_count ? frame->segments[next].access : frame->note.count;
+    if (to > stop) to = stop;
+    if (patch && to > patch->from) to = patch->from;
+    apply_all(work, beam, video, &frame->note.accesses[access], to - access);
+    access = to;
+  }
 }
 
 /* Objects that are elsewhere move as the base's do. */
@@ -606,8 +654,8 @@ void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32
     vcs_video_t video;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
     const int32_t line = beam->differs & VCS_BEAM_CLOCKS ? beam->tia.line : before->line;
-    const uint32_t next = make(work, beam, UINT32_MAX, &video);
-    vcs_tia_catch_up(work->m, &video);
+    const uint32_t next = make(work, beam, segment, UINT32_MAX, &video);
+    end(work, &video);
     if (work->picture) mark_lines(work, line);
     store(work, beam, next);
   }
@@ -620,7 +668,7 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
 }
 
 /* A flip's TIA at an access of the base, made in the work's machine. */
-static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from, vcs_video_t *video) {
+static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from) {
   const vcs_base_frame_t *frame = work->frame;
   const uint32_t last = vcs_segment_of(frame, from);
   for (;;) {
@@ -628,9 +676,9 @@ static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint3
       leap(work, beam, last);
     } while (beam->at < last && skip(work, beam));
     vcs_flip_beam_t copy = *beam;
-    const uint32_t next = make(work, &copy, from, video);
+    const uint32_t next = make(work, &copy, UINT32_MAX, from, NULL);
     if (!next) return;
-    vcs_tia_catch_up(work->m, video);
+    end(work, NULL);
     store(work, &copy, next);
     *beam = copy;
   }
@@ -639,10 +687,10 @@ static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint3
 uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
                                  const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now) {
   if (!now->made) {
-    make_up_to(work, beam, from, &now->video);
+    make_up_to(work, beam, from);
     now->made = 1;
   }
-  for (uint32_t i = now->made - 1; i < count; i++) apply(work->m, &now->video, &own[i]);
+  vcs_collide_apply(work->collide, work->m, own + now->made - 1, count + 1 - now->made, work->frame->live);
   now->made = count + 1;
   return work->m->collisions; /* the last access was the reading, which catches up */
 }

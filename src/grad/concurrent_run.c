@@ -92,7 +92,7 @@ VCS_SLOW_FN const vcs_stand_t *find_row(const vcs_base_frame_t *frame, const vcs
 
 /* A flip on the base's path differs in registers that may still be read: the time from which on they are not. */
 VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, uint32_t row, unsigned registers) {
-  const vcs_rows_t *dead = &frame->next_dead[row];
+  const vcs_register_rows_t *dead = &frame->next_dead[row];
   uint32_t last = row;
   for (unsigned left = registers; left; left &= left - 1) {
     const uint32_t here = vcs_row_of(dead, (unsigned)VCS_LOWEST(left));

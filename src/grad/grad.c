@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "each.h"
 #include "ends.h"
 #include "host/arena.h"
 #include "jacobian.h"
@@ -503,4 +504,105 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
 vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   return work_in(NULL, vjp, run, options, inputs, outputs, report, error);
+}
+
+/* ---- Many places --------------------------------------------------------------------------------------------------
+ */
+
+/* The tangents of each place, and where they are looked at. */
+typedef struct {
+  walk_t walk;
+  vcs_arena_t arena; /* of the arrays below */
+  float *slots;      /* by place */
+  uint8_t *live;     /* by place */
+  float *rom, *pixels, *bits;
+  vcs_t *before; /* the machine as a frame begins */
+} each_t;
+
+static vcs_status_t open_each(each_t *each, const vcs_run_t *run, const vcs_grad_options_t *options, size_t count,
+                              vcs_error_t *error) {
+  vcs_status_t status = open_walk(&each->walk, run, options, false, error);
+  if (status) return status;
+  const size_t size = each->walk.size;
+  each->slots = vcs_arena_take(&each->arena, count * VCS_SLOTS * size, sizeof(float));
+  each->live = vcs_arena_take(&each->arena, count, size);
+  each->rom = vcs_arena_take(&each->arena, (size_t)8 * run->cart->rom_size, sizeof(float));
+  each->pixels = vcs_arena_take(&each->arena, VCS_FRAME_BYTES, sizeof(float));
+  each->bits = vcs_arena_take(&each->arena, 8 * size, sizeof(float));
+  each->before = vcs_arena_take(&each->arena, 1, size);
+  return vcs_arena_status(&each->arena, error);
+}
+
+/* The walk goes on with the tangents of a place. */
+static void take_place(each_t *each, size_t number) {
+  vcs_sweep_t *s = &each->walk.sweep;
+  s->state = each->slots + number * VCS_SLOTS * each->walk.size;
+  s->live = each->live + number * each->walk.size;
+}
+
+static float change_of(const vcs_run_t *run, const vcs_place_t *place) { return vcs_place_bit(run, place) ? -1 : 1; }
+
+static void begin_place(each_t *each, size_t number, const vcs_place_t *place) {
+  vcs_sweep_t *s = &each->walk.sweep;
+  take_place(each, number);
+  if (place->kind == VCS_PLACE_STATE) vcs_slots(s, place->index)[place->bit] = change_of(each->walk.run, place);
+  if (each->walk.options->method != VCS_METHOD_BIT) vcs_ste_fold(s, each->walk.size);
+  vcs_mark_live(s, each->walk.size);
+}
+
+/* One frame of one place, which is on tape. False: nothing of it moves. */
+static bool place_forwards(each_t *each, size_t number, const vcs_place_t *place, int32_t frame, float *pixels) {
+  walk_t *walk = &each->walk;
+  vcs_sweep_t *s = &walk->sweep;
+  const bool rom = place->kind == VCS_PLACE_ROM, input = place->kind == VCS_PLACE_INPUT && place->frame == frame;
+  float inputs[VCS_INPUTS] = {0};
+  take_place(each, number);
+  if (!rom && !input && !vcs_any(s->state, (int)(VCS_SLOTS * walk->size))) return false;
+  if (input) inputs[place->index] = change_of(walk->run, place);
+  if (rom) each->rom[8 * (size_t)place->index + place->bit] = change_of(walk->run, place);
+  s->rom = rom ? each->rom : NULL;
+  s->pixels = pixels;
+  vcs_link_controls(s, each->before, &walk->run->controls[frame], inputs);
+  memcpy(s->m, walk->tape->start, walk->size);
+  if (walk->options->method != VCS_METHOD_BIT) {
+    vcs_ste_frame(s, walk->options);
+  } else {
+    walk_tape_forwards(walk);
+  }
+  if (rom) each->rom[8 * (size_t)place->index + place->bit] = 0;
+  return true;
+}
+
+vcs_status_t vcs_grad_jvp_each(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_place_t *places,
+                               size_t count, const uint8_t *looks, vcs_see_product_t see, void *context,
+                               vcs_error_t *error) {
+  each_t each = {.slots = NULL};
+  walk_t *walk = &each.walk;
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_grad_inputs_t inputs = {0};
+  const vcs_grad_outputs_t outputs = {0};
+  vcs_status_t status = check(run, options, &inputs, &outputs, error);
+  if (!status) status = open_each(&each, run, options, count, error);
+  for (size_t i = 0; !status && i < count; i++) begin_place(&each, i, &places[i]);
+  for (int32_t f = 0; !status && f < run->frames; f++) {
+    memcpy(each.before, walk->machine, walk->size);
+    vcs_console_control(run->cart, walk->machine, &run->controls[f]);
+    status = prepare(walk, WHOLE_FRAME, error);
+    if (!status && walk->forks && s->rule != VCS_SIDE_TANGENT) probe(walk);
+    for (size_t i = 0; !status && i < count; i++) {
+      const bool moves = place_forwards(&each, i, &places[i], f, looks[f] ? each.pixels : NULL);
+      if (!looks[f]) continue;
+      if (!moves) {
+        see(context, i, f, NULL, NULL);
+        continue;
+      }
+      look_at_state(walk, walk->machine, each.bits);
+      see(context, i, f, each.pixels, each.bits);
+      memset(each.pixels, 0, VCS_FRAME_BYTES * sizeof(float));
+      memset(each.bits, 0, 8 * walk->size * sizeof(float));
+    }
+  }
+  vcs_arena_free(&each.arena);
+  close_walk(walk);
+  return status;
 }

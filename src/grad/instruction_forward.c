@@ -69,16 +69,25 @@ VCS_STATIC void link_row(const vcs_instruction_t *i) {
   if (i->stores) vcs_link_write(i, out + VCS_SLOTS * VCS_LANE_V);
 }
 
+/* Whether a byte of the image that the row fetches or reads has a tangent. The opcode's has no effect. */
+VCS_STATIC bool image_moves(const vcs_instruction_t *i) {
+  const vcs_sweep_t *s = i->s;
+  const int length = vcs_mode_length(i->op.mode);
+  for (int k = 1; k < length; k++) {
+    if (vcs_cell_live(s, vcs_cell_read(s, (uint16_t)(i->row->pc + k)))) return true;
+  }
+  return i->reads && i->row->addr & 0x1000 && vcs_cell_live(s, vcs_cell_read(s, i->row->addr));
+}
+
 /* Whether nothing that the row reads has a tangent, and nothing that it writes, so that nothing would have one
- * afterwards. Of memory only RAM is looked at; link_row handles pointers, the stack, the chips and bytes of the image
- * with tangents. */
+ * afterwards. Of memory only RAM and the image are looked at; link_row handles pointers, the stack and the chips. */
 VCS_STATIC bool is_still(const vcs_instruction_t *i) {
   const vcs_sweep_t *s = i->s;
   const vcs_row_t *row = i->row;
   uint32_t live;
   memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
-  if (s->rom || live || s->live[VCS_OFFSET(p)] || *vcs_slots(s, VCS_OFFSET(cycles)) != 0) return false;
-  if (i->event || row->opcode == VCS_OPAQUE) return false;
+  if (live || s->live[VCS_OFFSET(p)] || *vcs_slots(s, VCS_OFFSET(cycles)) != 0) return false;
+  if (i->event || row->opcode == VCS_OPAQUE || (s->rom && image_moves(i))) return false;
   switch (i->op.access) {
     case VCS_ACCESS_READ:
     case VCS_ACCESS_WRITE:

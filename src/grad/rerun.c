@@ -132,12 +132,14 @@ static bool covers(const vcs_cart_t *cart, const vcs_t *m) {
          m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
 }
 
-/* A frame and what the rules say of it. Returns false if the game is over and nothing moves any more. */
+/* A frame of an environment and what the rules say of it. Returns false if the game is over and nothing moves any more.
+ */
 static bool play_frame(const vcs_base_t *base, const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls,
                        vcs_play_t *play, int32_t *score, uint8_t *frames) {
   if (base->view.stop_when_over && play->over) return false;
   vcs_control(cart, m, controls);
   vcs_frame(cart, m, frames);
+  vcs_read_all_ram(m);
   if (base->view.env && base->view.env->game) {
     vcs_game_code_step(base->view.env->code, play, m->ram, m->cart_ram);
     *score = (int32_t)((uint32_t)*score + (uint32_t)play->reward);

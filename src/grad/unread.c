@@ -115,6 +115,7 @@ static bool watch_frame(watch_t *watch, const vcs_base_t *base, int32_t frame, v
     mark_instruction(watch, &step, m);
   }
   vcs_frame_end(&base->cart, m, NULL);
+  vcs_read_all_ram(m);
   return memcmp(m, vcs_base_state(base, frame + 1), size) == 0;
 }
 
@@ -129,6 +130,7 @@ static bool is_unnoticed(const vcs_base_t *base, const uint8_t *unread, uint8_t 
   for (int32_t i = 0; i < frames; i++) {
     vcs_control(&cart, m, &base->controls[i]);
     vcs_frame(&cart, m, NULL);
+    vcs_read_all_ram(m);
     if (memcmp(m, vcs_base_state(base, i + 1), vcs_state_size(&cart)) != 0) return false;
   }
   return true;

@@ -1,5 +1,5 @@
-/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture, and by compiled code (native.h)
- * once there is some. */
+/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture and a list of its objects, and
+ * by compiled code (native.h) once there is some. */
 #include "host/asleep.h"
 
 #define VCS_TIA_ASLEEP
@@ -26,12 +26,31 @@ VCS_SLOW_FN uint32_t native_read_hot(vcs_native_run_t *run, uint16_t addr) {
   return value;
 }
 
-static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
+VCS_SLOW_FN uint32_t native_read_bus(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
   run->cpu.time = time;
-  run->cpu.stop = 0;
   run->cpu.bus = (uint8_t)last;
   if (addr & 0x1000 && run->cart->hot_pages >> (addr >> 6 & 63) & 1) return native_read_hot(run, (uint16_t)addr);
   return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
+}
+
+/* The timer, the ports and the inputs need nothing of the picture. */
+static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
+  vcs_t *m = run->m;
+  const unsigned r = addr & 15;
+  run->cpu.stop = 0;
+  if (VCS_LIKELY(run->cart->passive_ports)) {
+    if ((addr & 0x1280) == 0x280) {
+      m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+      return vcs_riot_read(run->cart, m, (uint16_t)addr);
+    }
+    if (!(addr & 0x1080) && r >= 8 && r < 14 && time < run->asleep.wake) {
+      m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+      vcs_asleep_note(&run->asleep, time, VCS_NOTED_READ);
+      const bool high = r < 12 ? vcs_tia_pot_high(m, m->paddle[r - 8]) : m->fire[r - 12] != 0;
+      return (unsigned)high << 7 | (last & 0x3F);
+    }
+  }
+  return native_read_bus(run, addr, time, last);
 }
 
 static uint64_t native_write(vcs_native_run_t *run, uint32_t place, uint64_t time, uint32_t stored) {
@@ -67,11 +86,8 @@ static void native_return(vcs_native_run_t *run, uint64_t time) {
 }
 
 static uint32_t native_pull(vcs_native_run_t *run, uint64_t time) {
-  run->cpu.time = time;
-  run->cpu.stop = 0;
-  run->cpu.bus = VCS_PLA;
-  vcs_do_PLA(run->cart, run->m, &run->cpu, &run->asleep.video);
-  return run->cpu.a;
+  const uint32_t touched = native_read(run, 0x100u + run->cpu.sp++, time, VCS_PLA); /* vcs_cpu_touch_stack */
+  return native_read(run, 0x100u + run->cpu.sp, time, touched);
 }
 
 static void native_set_status(vcs_native_run_t *run, uint32_t value) { vcs_cpu_set_status(&run->cpu, (uint8_t)value); }
@@ -184,21 +200,19 @@ static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
   return run->compiled ? run_native(run, allowance) : vcs_run(cart, m, video, allowance);
 }
 
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_rows_t rows;
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
   vcs_native_run_t run;
   run.m = m;
   run.cart = cart;
   run.compiled = vcs_native_ready(cart->native, cart);
-  return frame_asleep(cart, m, frames, frames ? &rows : NULL, &run.asleep);
+  return frame_asleep(cart, m, frames, recorder, &run.asleep);
 }
 
 #else
 
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_rows_t rows;
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
   vcs_asleep_t asleep;
-  return frame_asleep(cart, m, frames, frames ? &rows : NULL, &asleep);
+  return frame_asleep(cart, m, frames, recorder, &asleep);
 }
 
 #endif

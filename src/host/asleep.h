@@ -11,12 +11,10 @@
 extern "C" {
 #endif
 
-/* vcs_frame, for whole frames. Returns false, and leaves m as it was, if the frame is only a part of one, or stops in a
- * picture that is drawn, or probably would; what it has painted by then is painted again by a TIA that draws. */
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
-
-/* The same with a picture and its objects; the recorder has been started. */
-bool vcs_asleep_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder);
+/* vcs_frame, for whole frames, with a recorder that has been started to list the objects of the picture, or NULL.
+ * Returns false, and leaves m as it was, if the frame is only a part of one, or stops in a picture that is drawn, or
+ * probably would; what it has painted by then is painted again by a TIA that draws. */
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder);
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,7 @@
  *
  * A file that includes this gets the core compiled once more, with the hot loop's stores to the TIA replaced by those
  * below. They do what core/tia.h does, for the registers that programs write most, up to the time at which the TIA has
- * to wake up. asleep.c includes it with a hook that runs compiled code, asleep_objects.c with hooks that see what is
- * painted.
+ * to wake up. asleep.c includes it with a hook that runs compiled code.
  */
 #ifndef VCS_HOST_ASLEEP_RUN_H
 #define VCS_HOST_ASLEEP_RUN_H
@@ -15,9 +14,9 @@
 #endif
 #include "core/tia.h"
 
-/* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
+/* The shape of an object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
-  vcs_asleep_change(m, &asleep->video, 1u << object, vcs_moment_last(asleep));
+  vcs_asleep_change_shape(m, &asleep->video, object, vcs_moment_last(asleep));
 }
 VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
@@ -32,7 +31,15 @@ VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsig
 }
 
 VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  change(m, asleep, VCS_PF);
+  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
+  vcs_asleep_collide_these(m, &asleep->video, 1u << VCS_PF, at);
+  if (asleep->rows) {
+    int32_t clock = vcs_moment_clock(m, &asleep->video, at);
+    vcs_rows_change_field(asleep->rows, m, &asleep->video, asleep->on, i, clock);
+  }
+  vcs_asleep_part(asleep, 1u << VCS_PF);
+  asleep->video.stale |= 1u << VCS_PF;
+  asleep->since[VCS_PF] = at;
   m->pf[i] = value;
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
 }
@@ -75,15 +82,27 @@ VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) {
   turn(asleep, VCS_BL, value);
 }
 
+/* NUSIZx, CTRLPF or REFPx, which turn nothing on or off. */
 VCS_SLOW_FN void set_other(vcs_t *m, vcs_asleep_t *asleep, unsigned objects, uint8_t *reg, uint8_t value) {
   vcs_asleep_change(m, &asleep->video, objects, vcs_moment_last(asleep));
   *reg = value;
+}
+
+VCS_SLOW_FN void set_delay(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  vcs_asleep_change(m, &asleep->video, 1u << (VCS_P0 + i), vcs_moment_last(asleep));
+  m->vdelp[i] = value;
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
 /* The end of the line that `time` is in. */
-VCS_SLOW_FN uint64_t end_of_line(const vcs_t *m, uint64_t time) {
+VCS_SLOW_FN uint64_t find_line_end(const vcs_t *m, uint64_t time) {
   return VCS_CYCLES(vcs_wsync_end((uint32_t)(time >> VCS_CYCLES_SHIFT), m->frame_clock)) | VCS_COUNT_MASK;
+}
+
+/* The same if it is behind the line whose end is known; most often it is in the next one. */
+VCS_HOT_FN uint64_t end_of_line(const vcs_t *m, const vcs_asleep_t *asleep, uint64_t time) {
+  const uint64_t next = asleep->line_end + VCS_CYCLES(VCS_LINE_CYCLES);
+  return VCS_LIKELY(time <= next && asleep->line_end) ? next : find_line_end(m, time);
 }
 
 /* The whole motion of an HMOVE. */
@@ -102,7 +121,7 @@ VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
 
 /* HMOVE at the beginning of a line of the picture, as most are. */
 VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
-  if (time > asleep->line_end) asleep->line_end = end_of_line(m, time);
+  if (time > asleep->line_end) asleep->line_end = end_of_line(m, asleep, time);
   uint64_t left = (asleep->line_end - time) >> VCS_CYCLES_SHIFT;
   if (left < VCS_LINE_CYCLES - 3 || time < asleep->blank_end || asleep->ending != VCS_NEVER || m->stars_shape) {
     return false;
@@ -212,7 +231,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_VDELP1:
       i = r - VCS_VDELP0, value &= 1;
       vcs_asleep_note(asleep, time, r);
-      if (m->vdelp[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->vdelp[i], value);
+      if (m->vdelp[i] != value) set_delay(m, asleep, value, i);
       return true;
     case VCS_HMOVE:
       return hmove(m, asleep, time);
@@ -235,7 +254,7 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   if (!vcs_asleep_sleeps(m, asleep, time, VCS_WSYNC)) return 0;
   vcs_asleep_note(asleep, time, VCS_WSYNC);
-  if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, time);
+  if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, asleep, time);
   time = (asleep->line_end & ~(uint64_t)VCS_COUNT_MASK) | (time & VCS_COUNT_MASK);
   asleep->line_end += VCS_CYCLES(VCS_LINE_CYCLES);
   return time;
@@ -272,29 +291,32 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
 #include "core/console.h"
 
 /* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
-VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_asleep_t *asleep) {
+VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows,
+                            vcs_recorder_t *recorder, vcs_asleep_t *asleep) {
   vcs_console_start_frame(cart, m);
-  if (rows) vcs_rows_start(rows, m, frames);
+  if (rows) vcs_rows_start(rows, m, frames, recorder);
   vcs_asleep_start(m, asleep, cart, frames, rows);
   vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
   if (m->partial) return false;
   vcs_console_finish_frame(cart, m, &asleep->video);
   if (!rows) return true;
   if (m->seen_clock != asleep->video.stop) return false;
-  vcs_rows_end(rows, m, &asleep->video, asleep->on, m->seen_clock);
+  vcs_rows_finish(rows, m, &asleep->video, asleep->on, m->seen_clock);
   return true;
 }
 
 /* A machine with more cartridge RAM (3E) is not worth a copy each frame. */
 enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
 
-/* The same for a machine that stays as it was if the answer is false; `rows` is for the picture, NULL without one. */
-static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_asleep_t *asleep) {
+/* The same for a machine that stays as it was if the answer is false. */
+VCS_SLOW_FN bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
+                              vcs_asleep_t *asleep) {
   uint8_t before[COPY_MOST];
+  vcs_rows_t rows;
   const size_t size = vcs_machine_size(cart);
   if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
   memcpy(before, m, size);
-  if (run_asleep(cart, m, frames, rows, asleep)) return true;
+  if (run_asleep(cart, m, frames, frames ? &rows : NULL, recorder, asleep)) return true;
   memcpy(m, before, size);
   return false;
 }

@@ -321,48 +321,77 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   if (results) vcs_place_report(batch, id, results, id);
 }
 
-/* Polls for a while, because sleeping and waking up take longer than a small step. Called with the lock held. */
-static void look_for(vcs_batch_t *batch, vcs_news_t *news) {
-  const unsigned seen = atomic_load_explicit(&news->number, memory_order_relaxed);
-  if (!batch->spins) return;
-  pthread_mutex_unlock(&batch->lock);
-  for (int i = 0; i < SPINS && atomic_load_explicit(&news->number, memory_order_relaxed) == seen; i++) {
+static void pause_polling(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
-    __builtin_ia32_pause();
+  __builtin_ia32_pause();
 #endif
-  }
-  pthread_mutex_lock(&batch->lock);
 }
 
-/* Called with the lock held. */
-static void announce(vcs_news_t *news) {
-  atomic_fetch_add_explicit(&news->number, 1, memory_order_relaxed);
-  pthread_cond_broadcast(&news->bed);
-}
-
-/* Takes jobs while there are any; a thread of the pool then waits for more. */
-static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
-  const int32_t envs = batch->options.envs;
-  pthread_mutex_lock(&batch->lock);
-  while (!batch->stop) {
-    if (batch->todo_count == 0) {
-      if (!waits) break;
-      look_for(batch, &batch->work_came);
-      while (batch->todo_count == 0 && !batch->stop) pthread_cond_wait(&batch->work_came.bed, &batch->lock);
-      continue;
+/* Takes the next place to work on, or returns -1. A place is in the ring once, so its entry is not overwritten before
+ * it is taken. */
+static int32_t take(vcs_batch_t *batch) {
+  const uint64_t envs = (uint64_t)batch->options.envs;
+  uint64_t at = atomic_load_explicit(&batch->taken, memory_order_relaxed);
+  while (at < atomic_load_explicit(&batch->added, memory_order_acquire)) {
+    const int32_t id = atomic_load_explicit(&batch->todo[at % envs], memory_order_relaxed);
+    if (atomic_compare_exchange_weak_explicit(&batch->taken, &at, at + 1, memory_order_relaxed, memory_order_relaxed)) {
+      return id;
     }
-    const int32_t id = batch->todo[batch->todo_first];
-    batch->todo_first = (batch->todo_first + 1) % envs;
-    batch->todo_count--;
-    pthread_mutex_unlock(&batch->lock);
-    work_on(batch, id, worker);
-    pthread_mutex_lock(&batch->lock);
-    batch->done[(batch->done_first + batch->done_count) % envs] = id;
-    batch->done_count++;
-    batch->under_way--;
-    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) announce(&batch->work_done);
   }
+  return -1;
+}
+
+static bool has_work(vcs_batch_t *batch) {
+  return atomic_load_explicit(&batch->taken, memory_order_relaxed) <
+             atomic_load_explicit(&batch->added, memory_order_relaxed) ||
+         atomic_load_explicit(&batch->stop, memory_order_relaxed);
+}
+
+/* Polls for a while, because sleeping and waking up take longer than a small step; then sleeps. */
+static void wait_for_work(vcs_batch_t *batch) {
+  for (int i = 0; batch->spins && i < SPINS; i++) {
+    if (has_work(batch)) return;
+    pause_polling();
+  }
+  pthread_mutex_lock(&batch->lock);
+  while (!has_work(batch)) pthread_cond_wait(&batch->work_came, &batch->lock);
   pthread_mutex_unlock(&batch->lock);
+}
+
+/* Whether `count` places have finished, or all. */
+static bool has_finished(vcs_batch_t *batch, int32_t count) {
+  return atomic_load_explicit(&batch->under_way, memory_order_acquire) == 0 ||
+         (!is_synchronous(batch) && atomic_load_explicit(&batch->done_count, memory_order_acquire) >= count);
+}
+
+static void finish(vcs_batch_t *batch, int32_t id) {
+  if (is_synchronous(batch)) {
+    if (atomic_fetch_sub_explicit(&batch->under_way, 1, memory_order_acq_rel) > 1) return;
+    pthread_mutex_lock(&batch->lock);
+    pthread_cond_broadcast(&batch->work_done);
+    pthread_mutex_unlock(&batch->lock);
+    return;
+  }
+  pthread_mutex_lock(&batch->lock);
+  batch->done[(batch->done_first + batch->done_count) % batch->options.envs] = id;
+  const bool enough = ++batch->done_count >= batch->options.batch_size;
+  if (--batch->under_way == 0 || enough) pthread_cond_broadcast(&batch->work_done);
+  pthread_mutex_unlock(&batch->lock);
+}
+
+/* Works on places while there are any; a thread of the pool then waits for more. */
+static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
+  while (!atomic_load_explicit(&batch->stop, memory_order_relaxed)) {
+    const int32_t id = take(batch);
+    if (id >= 0) {
+      work_on(batch, id, worker);
+      finish(batch, id);
+    } else if (waits) {
+      wait_for_work(batch);
+    } else {
+      return;
+    }
+  }
 }
 
 typedef struct {
@@ -378,14 +407,15 @@ static void *run_thread(void *argument) {
 }
 
 static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
-  const int32_t envs = batch->options.envs;
-  pthread_mutex_lock(&batch->lock);
+  const uint64_t envs = (uint64_t)batch->options.envs,
+                 added = atomic_load_explicit(&batch->added, memory_order_relaxed);
   for (int32_t i = 0; i < count; i++) {
-    batch->todo[(batch->todo_first + batch->todo_count) % envs] = ids ? ids[i] : i;
-    batch->todo_count++;
+    atomic_store_explicit(&batch->todo[(added + (uint64_t)i) % envs], ids ? ids[i] : i, memory_order_relaxed);
   }
-  batch->under_way += count;
-  announce(&batch->work_came);
+  atomic_fetch_add_explicit(&batch->under_way, count, memory_order_relaxed);
+  atomic_store_explicit(&batch->added, added + (uint64_t)count, memory_order_release);
+  pthread_mutex_lock(&batch->lock);
+  pthread_cond_broadcast(&batch->work_came);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -401,9 +431,12 @@ static void wait_for(vcs_batch_t *batch, int32_t count) {
   if (is_synchronous(batch) || batch->thread_count == 0) {
     work(batch, &batch->workers[batch->worker_count - 1], false);
   }
+  for (int i = 0; batch->spins && i < SPINS; i++) {
+    if (has_finished(batch, count)) return;
+    pause_polling();
+  }
   pthread_mutex_lock(&batch->lock);
-  if (batch->under_way > 0 && batch->done_count < count) look_for(batch, &batch->work_done);
-  while (batch->under_way > 0 && batch->done_count < count) pthread_cond_wait(&batch->work_done.bed, &batch->lock);
+  while (!has_finished(batch, count)) pthread_cond_wait(&batch->work_done, &batch->lock);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -415,9 +448,9 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
     const int32_t id = is_synchronous(batch) ? batch->sent_ids[i] : batch->done[batch->done_first];
     batch->last_ids[i] = id;
     batch->places[id].sent = false;
-    batch->done_first = (batch->done_first + 1) % envs;
+    if (!is_synchronous(batch)) batch->done_first = (batch->done_first + 1) % envs;
   }
-  batch->done_count -= count;
+  if (!is_synchronous(batch)) batch->done_count -= count;
   pthread_mutex_unlock(&batch->lock);
   batch->last_count = count;
   batch->sent -= count;
@@ -437,7 +470,10 @@ static const vcs_batch_results_t nowhere;
 
 static bool lost_its_threads(const vcs_batch_t *batch) { return batch->thread_count && batch->process != getpid(); }
 
-vcs_status_t vcs_batch_check_process(const vcs_batch_t *batch, vcs_error_t *error) {
+vcs_status_t vcs_batch_check_ready(const vcs_batch_t *batch, vcs_error_t *error) {
+  if (batch->begun) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a step was begun and has not ended: call vcs_batch_end_step first");
+  }
   if (!lost_its_threads(batch)) return VCS_OK;
   return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                         "this batch was made before the process forked, and its threads stayed in the parent: make "
@@ -518,7 +554,7 @@ static vcs_status_t check_reset(const vcs_batch_t *batch, int32_t count, vcs_err
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
                                   vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  vcs_status_t status = vcs_batch_check_process(batch, error);
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (!status) status = check_send(batch, ids, count, error);
   if (!status) status = check_reset(batch, count, error);
   if (status) return status;
@@ -534,7 +570,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
                              const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   const int32_t envs = batch->options.envs;
-  vcs_status_t status = vcs_batch_check_process(batch, error);
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (!status) status = vcs_batch_check_results(batch, results, error);
   if (!status) status = vcs_batch_check_ids(batch, ids, count, error);
   if (!status) status = check_reset(batch, count, error);
@@ -590,7 +626,7 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t 
 vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids, int32_t count, const int32_t *actions,
                                const float *strengths, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  vcs_status_t status = vcs_batch_check_process(batch, error);
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (!status) status = check_send(batch, ids, count, error);
   if (!status) status = note_sent(batch, ids, count, error);
   if (status) return status;
@@ -615,7 +651,7 @@ int32_t vcs_batch_next(const vcs_batch_t *batch) {
 vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   const int32_t count = vcs_batch_next(batch);
-  vcs_status_t status = vcs_batch_check_process(batch, error);
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (status) return status;
   if (count == 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "nothing was sent, so there is nothing to receive");
   if (!results) results = &nowhere;
@@ -632,28 +668,49 @@ vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *re
   return VCS_OK;
 }
 
-vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
-                            const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                  const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   const int32_t envs = batch->options.envs;
-  if (!is_synchronous(batch)) {
-    vcs_status_t status = vcs_batch_send(batch, actions, strengths, error);
-    return status ? status : vcs_batch_receive(batch, results, error);
-  }
-  vcs_status_t status = vcs_batch_check_process(batch, error);
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (!status) status = vcs_batch_check_results(batch, results, error);
-  if (!status && batch->device_batch) return vcs_device_batch_api_step(batch, actions, strengths, results, error);
-  if (!status && batch->sent > 0) {
-    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  if (!status && !is_synchronous(batch)) {
+    status = vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                            "a step is of all environments: with batch_size %d of %d there are vcs_batch_send and "
+                            "vcs_batch_receive",
+                            (int)batch->options.batch_size, (int)envs);
   }
-  if (!status) status = set_actions(batch, NULL, envs, actions, strengths, error);
   if (status) return status;
-  batch->results = results ? results : &nowhere;
+  if (batch->device_batch) return vcs_device_batch_api_step(batch, actions, strengths, results, error);
+  if (batch->sent > 0) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  }
+  status = set_actions(batch, NULL, envs, actions, strengths, error);
+  if (status) return status;
+  batch->begun_results = results ? *results : nowhere;
+  batch->results = &batch->begun_results;
+  batch->begun = true;
   add_work(batch, NULL, envs);
-  wait_for(batch, envs);
-  batch->results = NULL;
-  batch->done_first = batch->done_count = 0;
   return VCS_OK;
+}
+
+vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (batch->device_batch) return VCS_OK;
+  if (!batch->begun) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no step was begun (vcs_batch_begin_step)");
+  wait_for(batch, batch->options.envs);
+  batch->results = NULL;
+  batch->begun = false;
+  return VCS_OK;
+}
+
+vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                            const vcs_batch_results_t *results, vcs_error_t *error) {
+  const bool whole = is_synchronous(batch);
+  vcs_status_t status = whole ? vcs_batch_begin_step(batch, actions, strengths, results, error)
+                              : vcs_batch_send(batch, actions, strengths, error);
+  if (status) return status;
+  return whole ? vcs_batch_end_step(batch, error) : vcs_batch_receive(batch, results, error);
 }
 
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
@@ -677,6 +734,26 @@ void vcs_batch_set_objects(vcs_batch_t *batch, int recording) {
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity) {
   if (batch->device_batch || env < 0 || env >= batch->options.envs) return -1;
   return vcs_env_objects(&batch->places[env].env, objects, capacity);
+}
+
+vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
+                                    vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
+  if (status) return status;
+  if (capacity < 0 || capacity > VCS_OBJECTS_MAX) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "capacity is %d: give 0 to %d objects for each environment",
+                          (int)capacity, (int)VCS_OBJECTS_MAX);
+  }
+  if (batch->device_batch) return vcs_device_batch_api_objects(batch, objects, counts, capacity, error);
+  for (int32_t i = 0; i < batch->options.envs; i++) {
+    vcs_object_t all[VCS_OBJECTS_MAX];
+    const int32_t count = vcs_env_objects(&batch->places[i].env, all, VCS_OBJECTS_MAX);
+    const int32_t listed = count < capacity ? count : capacity;
+    memcpy(objects + (size_t)i * (size_t)capacity, all, (size_t)listed * sizeof *all);
+    counts[i] = count;
+  }
+  return VCS_OK;
 }
 
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch) { return &batch->options; }
@@ -988,8 +1065,8 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_t *batch = calloc(1, sizeof *batch);
   if (!batch) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   pthread_mutex_init(&batch->lock, NULL);
-  pthread_cond_init(&batch->work_came.bed, NULL);
-  pthread_cond_init(&batch->work_done.bed, NULL);
+  pthread_cond_init(&batch->work_came, NULL);
+  pthread_cond_init(&batch->work_done, NULL);
   batch->options = *options;
   if (batch->options.batch_size == 0) batch->options.batch_size = options->envs;
   batch->options.threads = vcs_thread_count(options->threads, (size_t)batch->options.batch_size);
@@ -1036,7 +1113,7 @@ void vcs_batch_free(vcs_batch_t *batch) {
   if (has_threads) {
     pthread_mutex_lock(&batch->lock);
     batch->stop = true;
-    announce(&batch->work_came);
+    pthread_cond_broadcast(&batch->work_came);
     pthread_mutex_unlock(&batch->lock);
     for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
   }
@@ -1044,8 +1121,8 @@ void vcs_batch_free(vcs_batch_t *batch) {
   for (int32_t i = 0; i < batch->worker_count; i++) vcs_os_free_lines(batch->workers[i].memory);
   if (has_threads) {
     pthread_mutex_destroy(&batch->lock);
-    pthread_cond_destroy(&batch->work_came.bed);
-    pthread_cond_destroy(&batch->work_done.bed);
+    pthread_cond_destroy(&batch->work_came);
+    pthread_cond_destroy(&batch->work_done);
   }
   free(batch->carts);
   free(batch->kinds);

@@ -77,12 +77,6 @@ typedef struct {
   bool draws_numbers; /* its mode script draws random numbers, so the state depends on the seed */
 } vcs_kind_t;
 
-/* An event that threads wait for: a counter, and a condition variable. */
-typedef struct {
-  atomic_uint number;
-  pthread_cond_t bed;
-} vcs_news_t;
-
 struct vcs_batch {
   vcs_batch_options_t options;
   struct vcs_device_batch
@@ -99,17 +93,28 @@ struct vcs_batch {
   uint8_t *machines, *stacks, *finals, *own; /* of all places */
   size_t machine_bytes;
 
-  /* The pool: places to be worked on, places that are done, both in rings of `envs` entries. */
+  /* The pool. `todo` is a ring of `envs` places to be worked on: `added` of them were put there so far, and `taken` of
+   * these have found a worker. Threads take places without the lock, which is for sleeping and, if receives return some
+   * environments, for the ring `done` of those that are ready. What threads write is on cache lines apart. */
   pthread_t *threads;
   int32_t thread_count;
   pid_t process; /* process of these threads, which do not survive a fork */
   pthread_mutex_t lock;
-  vcs_news_t work_came, work_done;
-  int32_t *todo, *done;
-  int32_t todo_first, todo_count, done_first, done_count, under_way;
-  bool spins; /* there is a core for every thread, so waiting threads poll before sleeping */
-  bool stop;
+  pthread_cond_t work_came, work_done;
+  _Atomic int32_t *todo;
+  int32_t *done, done_first;
+  bool spins;                         /* there is a core for every thread, so waiting threads poll before sleeping */
   const vcs_batch_results_t *results; /* the caller's results in a synchronous call; else NULL */
+  vcs_batch_results_t begun_results;  /* the same, between vcs_batch_begin_step and vcs_batch_end_step */
+  bool begun;
+  atomic_bool stop;
+  char apart_1[64];
+  _Atomic uint64_t added;
+  char apart_2[64];
+  _Atomic uint64_t taken;
+  char apart_3[64];
+  _Atomic int32_t under_way, done_count;
+  char apart_4[64];
 
   int32_t *last_ids, last_count; /* of the last results */
   int32_t *sent_ids, sent;       /* places not received yet, in the order of sending */
@@ -125,8 +130,8 @@ static inline int32_t vcs_batch_players(const vcs_batch_t *batch) {
 void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to);
 void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at);
 
-/* Refuses a batch whose threads stayed in the process that forked this one. */
-vcs_status_t vcs_batch_check_process(const vcs_batch_t *batch, vcs_error_t *error);
+/* Refuses a batch whose threads stayed in the process that forked this one, and one with a step that has not ended. */
+vcs_status_t vcs_batch_check_ready(const vcs_batch_t *batch, vcs_error_t *error);
 
 /* Refuses ids out of range (NULL: all), and results without a place for the stacks. */
 vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error);
@@ -141,6 +146,8 @@ vcs_status_t vcs_device_batch_api_reset(vcs_batch_t *batch, const int32_t *ids, 
                                         const vcs_batch_results_t *results, vcs_error_t *error);
 vcs_status_t vcs_device_batch_api_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                        const vcs_batch_results_t *results, vcs_error_t *error);
+vcs_status_t vcs_device_batch_api_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
+                                          vcs_error_t *error);
 int vcs_device_batch_api_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
 size_t vcs_device_batch_api_state_size(const vcs_batch_t *batch);
 vcs_status_t vcs_device_batch_api_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,

@@ -132,7 +132,7 @@ static vcs_status_t check_state(const vcs_batch_t *batch, const vcs_batch_place_
 static vcs_status_t check_call(const vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
                                vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  const vcs_status_t status = vcs_batch_check_process(batch, error);
+  const vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (status) return status;
   if (!states) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no states were given");
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch has states after its first reset");

@@ -161,6 +161,7 @@ static void emulate(vcs_env_t *env, joint_action_t controls, int count) {
     frame(env);
     judge(env);
   }
+  vcs_read_all_ram(env->m);
 }
 
 static void count_frame(vcs_env_t *env) {
@@ -312,6 +313,7 @@ static void soft_reset(vcs_env_t *env) {
 static void press_select(vcs_env_t *env, int count) {
   hold_actions(env, joint_action(VCS_PRESS_SELECT, VCS_NOOP));
   for (int i = 0; i < count; i++) frame(env);
+  vcs_read_all_ram(env->m);
   emulate(env, joint_action(VCS_NOOP, VCS_NOOP), 1);
   count_frame(env);
 }

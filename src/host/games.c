@@ -208,7 +208,9 @@ static const vcs_game_t games[] = {
      .press = "UPFIRE", .modes = "0-15", .mode_script = DOUBLE_DUNK_SCRIPT,
      .players = {
       .modes2 = "16-31", .script = DOUBLE_DUNK_PLAYERS_SCRIPT, .press = "UPFIRE NOOP /UPFIRE NOOP",
-      .rule = "x = bcd(F6); y = bcd(F7); score = p ? y - x : x - y; over = (x >= 24 || y >= 24) && [FE] == $E7"}},
+      .rule = "x = bcd(F6); y = bcd(F7); score = p ? y - x : x - y; over = (x >= 24 || y >= 24) && [FE] == $E7; "
+              "z = [89]; m2 = z == 0 || z & $C0 ? m2 + 1 : 1; w = m2 > 120; m2 = w ? 0 : m2; "
+              "reward = gain - (w && (z == 0 || p == (z >> 6 & 1)))"}},
     {"earthworld", ALE, ALL,
      "5aea9974b975a6a844e6df10d2b861c4 "
      "05ebd183ea854c0a1b56c218246fbbae",

@@ -1,91 +1,38 @@
 /* objects.c: frames that list their objects (diffvcs/objects.h), and identity over frames.
  *
- * Most frames run on a TIA that sleeps (asleep_objects.c). For the rest the core is compiled once more here, with a
- * TIA that draws and a call after each piece of a line that is drawn (core/objects.h). */
-#include "diffvcs/objects.h"
+ * Most frames run on a TIA that sleeps (asleep.h). For the rest the core is compiled once more here, with a
+ * TIA that draws and a call after each piece of a line that is drawn (core/record_beam.h). */
+#include "core/record_beam.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/objects.h"
-
-static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
-#define VCS_LINE_DRAWN(m, video, first, to, same) line_drawn(m, video, first, to, same)
-#include "core/console.h"
 #include "host/asleep.h"
 #include "host/env.h"
 
-typedef struct {
-  vcs_video_t video; /* first: the core has a pointer to it */
-  vcs_recorder_t *recorder;
-} recorded_video_t;
-
-static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
-  const vcs_pixels_t *line[VCS_OBJECTS];
-  if (same) return;
-  const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
-  vcs_record_piece(m, ((recorded_video_t *)(void *)video)->recorder, m->line - m->first_line, first - VCS_HBLANK_CLOCKS,
-                   to - VCS_HBLANK_CLOCKS, m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS,
-                   VCS_COMB_PIXELS);
-}
-
-enum { ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
-
-static bool is_before(const vcs_object_t *a, const vcs_object_t *b) {
-  return a->x != b->x ? a->x < b->x : a->kind < b->kind;
-}
-
-/* Puts objects in order of y, then of x and kind: the objects of each row get their places, then each row is sorted,
- * and last the objects go to their places. */
-static void put_in_order(vcs_object_t *objects, int32_t count) {
-  int32_t first[ROWS + 1] = {0}, end[ROWS], place[VCS_OBJECTS_MAX];
-  for (int32_t i = 0; i < count; i++) first[objects[i].y + 1]++;
-  for (int y = 0; y < ROWS; y++) {
-    end[y] = first[y];
-    first[y + 1] += first[y];
-  }
-  for (int32_t i = 0; i < count; i++) {
-    const int y = objects[i].y;
-    int32_t k = end[y]++;
-    for (; k > first[y] && is_before(&objects[i], &objects[place[k - 1]]); k--) place[k] = place[k - 1];
-    place[k] = i;
-  }
-  for (int32_t i = 0; i < count; i++) {
-    if (place[i] == i) continue;
-    const vcs_object_t object = objects[i];
-    int32_t to = i, from;
-    for (; (from = place[to]) != i; to = from) {
-      objects[to] = objects[from];
-      place[to] = to;
-    }
-    objects[to] = object;
-    place[to] = to;
-  }
-}
-
 /* Runs a frame on a TIA that draws. */
 static void frame_beam(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
-  recorded_video_t video;
+  vcs_recorded_video_t video;
   video.recorder = recorder;
   vcs_video_start(&video.video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_cpu_run(cart, m, &video.video, VCS_FRAME_INSTRUCTIONS);
   vcs_console_finish_frame(cart, m, &video.video);
-  vcs_recorder_finish(recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
+  vcs_record_beam_finish(m, recorder);
 }
 
 int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_object_t *objects, int32_t capacity) {
   vcs_recorder_t recorder;
+  vcs_objects_order_t order;
   uint8_t aside[2 * VCS_FRAME_BYTES];
   if (!frames) frames = aside;
   if (capacity > VCS_OBJECTS_MAX) capacity = VCS_OBJECTS_MAX;
   vcs_recorder_start(&recorder, objects, capacity);
-  if (!vcs_asleep_objects(cart, m, frames, &recorder)) {
+  if (!vcs_asleep_frame(cart, m, frames, &recorder)) {
     vcs_recorder_start(&recorder, objects, capacity);
     frame_beam(cart, m, frames, &recorder);
   }
-  put_in_order(objects, recorder.count < capacity ? recorder.count : capacity);
+  vcs_objects_order(objects, recorder.count < capacity ? recorder.count : capacity, &order);
   return recorder.count;
 }
 
@@ -104,29 +51,77 @@ static int distance(const vcs_object_t *was, const vcs_object_t *is) {
   return dx + dy + size + shape;
 }
 
+/* A slot of the table in which tracks are found that have the kind, box and shape of an object. */
+enum { SLOTS = 2 * VCS_OBJECTS_MAX };
+static uint32_t slot_of(const vcs_object_t *o) {
+  const uint32_t place = (uint32_t)o->x | (uint32_t)o->y << 8 | (uint32_t)o->kind << 16;
+  return ((place ^ o->pattern) * 0x9E3779B1u) >> 21;
+}
+_Static_assert(SLOTS == 1 << (32 - 21), "slot_of gives eleven bits");
+
+static bool is_equal(const vcs_object_t *a, const vcs_object_t *b) {
+  return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h && a->kind == b->kind && a->pattern == b->pattern;
+}
+
+static void follow(vcs_tracks_t *tracks, int32_t k, vcs_object_t *object) {
+  object->id = tracks->track[k].id;
+  tracks->track[k].object = *object;
+  tracks->track[k].frame = tracks->frame;
+}
+
+/* Objects that are as in one of the last frames, at the same place: most are. */
+static void follow_equals(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count, bool *taken) {
+  int16_t first[SLOTS], next[VCS_OBJECTS_MAX];
+  memset(first, -1, sizeof first);
+  for (int32_t k = tracks->count - 1; k >= 0; k--) {
+    const uint32_t slot = slot_of(&tracks->track[k].object);
+    next[k] = first[slot];
+    first[slot] = (int16_t)k;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    int32_t k = first[slot_of(&objects[i])];
+    while (k >= 0 && (taken[k] || !is_equal(&tracks->track[k].object, &objects[i]))) k = next[k];
+    if (k < 0) continue;
+    taken[k] = true;
+    follow(tracks, k, &objects[i]);
+  }
+}
+
+/* The numbers of what is left: of `count` things those that are not `done`. */
+static int32_t list_left(const bool *done, int32_t count, int16_t *left) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < count; i++) {
+    if (!done[i]) left[n++] = (int16_t)i;
+  }
+  return n;
+}
+
 void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count) {
   tracks->frame++;
   if (count > VCS_OBJECTS_MAX) count = VCS_OBJECTS_MAX;
-  bool taken[VCS_OBJECTS_MAX] = {false};
+  bool taken[VCS_OBJECTS_MAX] = {false}, found[VCS_OBJECTS_MAX];
+  int16_t was[VCS_OBJECTS_MAX], is[VCS_OBJECTS_MAX];
   for (int32_t i = 0; i < count; i++) objects[i].id = 0;
+  follow_equals(tracks, objects, count, taken);
+  for (int32_t i = 0; i < count; i++) found[i] = objects[i].id != 0;
+  const int32_t left = list_left(taken, tracks->count, was), moved = list_left(found, count, is);
   for (int near = 0; near <= FAR; near += 4) { /* the nearest first */
-    for (int32_t i = 0; i < count; i++) {
-      if (objects[i].id) continue;
+    for (int32_t i = 0; i < moved; i++) {
+      vcs_object_t *object = &objects[is[i]];
+      if (object->id) continue;
       int32_t best = -1;
       int least = near + 1;
-      for (int32_t k = 0; k < tracks->count; k++) {
-        if (taken[k]) continue;
-        const int d = distance(&tracks->track[k].object, &objects[i]);
+      for (int32_t k = 0; k < left; k++) {
+        if (taken[was[k]]) continue;
+        const int d = distance(&tracks->track[was[k]].object, object);
         if (d < least) {
           least = d;
-          best = k;
+          best = was[k];
         }
       }
       if (best < 0) continue;
       taken[best] = true;
-      objects[i].id = tracks->track[best].id;
-      tracks->track[best].object = objects[i];
-      tracks->track[best].frame = tracks->frame;
+      follow(tracks, best, object);
     }
   }
   int32_t kept = 0;

@@ -13,6 +13,8 @@
  */
 #include "host/palette.h"
 
+#include <string.h>
+
 /* clang-format off */
 #define NTSC(C) \
   C(0x000000) C(0x4a4a4a) C(0x6f6f6f) C(0x8e8e8e) C(0xaaaaaa) C(0xc0c0c0) C(0xd6d6d6) C(0xececec) \
@@ -91,17 +93,64 @@ const uint8_t *vcs_palette_gray(vcs_format_t format) {
   }
 }
 
+/* Most rows of a picture are the same as the row above. How many rows are the same as the first one, itself included?
+ */
+static size_t like_first(const uint8_t *indices, size_t rows) {
+  size_t same = 1;
+  while (same < rows && memcmp(indices + same * VCS_WIDTH, indices, VCS_WIDTH) == 0) same++;
+  return same;
+}
+
+/* Copies bytes behind themselves, until they are there so many times. */
+static void repeat(uint8_t *bytes, size_t count, size_t times) {
+  for (size_t there = 1; there < times;) {
+    const size_t more = there < times - there ? there : times - there;
+    memcpy(bytes + there * count, bytes, more * count);
+    there += more;
+  }
+}
+
+static uint32_t rgb_first(uint32_t colour) {
+  const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour, 0};
+  uint32_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+/* Writes four bytes for a pixel, the last of which the next pixel overwrites. */
+static void row_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
+  for (size_t i = 0; i + 1 < count; i++) {
+    const uint32_t pixel = rgb_first(colours[indices[i]]);
+    memcpy(rgb + 3 * i, &pixel, 4);
+  }
+  if (count) {
+    const uint32_t pixel = rgb_first(colours[indices[count - 1]]);
+    memcpy(rgb + 3 * (count - 1), &pixel, 3);
+  }
+}
+
+static void row_gray(const uint8_t *grays, const uint8_t *indices, size_t count, uint8_t *gray) {
+  for (size_t i = 0; i < count; i++) gray[i] = grays[indices[i]];
+}
+
 void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *rgb) {
   const uint32_t *colours = vcs_palette(format);
-  for (size_t i = 0; i < pixels; i++) {
-    uint32_t colour = colours[indices[i]];
-    rgb[3 * i] = (uint8_t)(colour >> 16);
-    rgb[3 * i + 1] = (uint8_t)(colour >> 8);
-    rgb[3 * i + 2] = (uint8_t)colour;
+  for (size_t row = 0, same = 0; row < pixels / VCS_WIDTH; row += same) {
+    same = like_first(indices + row * VCS_WIDTH, pixels / VCS_WIDTH - row);
+    row_rgb(colours, indices + row * VCS_WIDTH, VCS_WIDTH, rgb + 3 * row * VCS_WIDTH);
+    repeat(rgb + 3 * row * VCS_WIDTH, (size_t)3 * VCS_WIDTH, same);
   }
+  const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
+  row_rgb(colours, indices + at, rest, rgb + 3 * at);
 }
 
 void vcs_frame_gray(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *gray) {
   const uint8_t *grays = vcs_palette_gray(format);
-  for (size_t i = 0; i < pixels; i++) gray[i] = grays[indices[i]];
+  for (size_t row = 0, same = 0; row < pixels / VCS_WIDTH; row += same) {
+    same = like_first(indices + row * VCS_WIDTH, pixels / VCS_WIDTH - row);
+    row_gray(grays, indices + row * VCS_WIDTH, VCS_WIDTH, gray + row * VCS_WIDTH);
+    repeat(gray + row * VCS_WIDTH, VCS_WIDTH, same);
+  }
+  const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
+  row_gray(grays, indices + at, rest, gray + at);
 }

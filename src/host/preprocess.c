@@ -43,18 +43,23 @@
 
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
 
-static bool is_wide(void) {
+/* The vectors of this machine: AVX2, or AVX-512 with permutations of bytes. */
+enum { NARROW, WIDE_AVX2, WIDE_AVX512 };
+
+static int find_wide(void) {
 #if WIDE
-  return __builtin_cpu_supports("avx2");
-#else
-  return false;
+#if !defined(_WIN32) /* there GCC aligns the stack to 16 bytes only */
+  if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl")) return WIDE_AVX512;
 #endif
+  if (__builtin_cpu_supports("avx2")) return WIDE_AVX2;
+#endif
+  return NARROW;
 }
 
 void vcs_tint_make(vcs_tint_t *tint, vcs_format_t format, int rgb) {
   const uint32_t *palette = vcs_palette(format);
   tint->channels = rgb ? 3 : 1;
-  tint->wide = !rgb && is_wide();
+  tint->wide = rgb ? NARROW : find_wide();
   for (int i = 0; i < 256; i++) {
     for (int c = 0; c < 3; c++) {
       tint->byte[c][i] = rgb ? (uint8_t)(palette[i] >> (16 - 8 * c)) : vcs_palette_gray(format)[i];
@@ -109,17 +114,46 @@ __attribute__((target("avx2"))) static bool pool_row_wide(const vcs_tint_t *tint
 }
 #endif
 
-static void tint_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, uint8_t *out) {
 #if WIDE
-  if (tint->wide && pool_row_wide(tint, a, b, out)) return;
+/* The same, 64 pixels at a time: 128 grays are two registers, and a permutation takes the low seven bits of an index.
+ */
+__attribute__((target("avx512vbmi,avx512bw"))) static bool pool_row_widest(const vcs_tint_t *tint, const uint8_t *a,
+                                                                           const uint8_t *b, uint8_t *out) {
+  const __m512i low = _mm512_loadu_si512(tint->even), high = _mm512_loadu_si512(tint->even + 64);
+  __m512i odd = _mm512_setzero_si512();
+  for (int x = 0; x < VCS_WIDTH; x += 64) {
+    const __mmask64 there = VCS_WIDTH - x < 64 ? (1ull << (VCS_WIDTH - x)) - 1 : ~0ull;
+    const __m512i one = _mm512_maskz_loadu_epi8(there, a + x), other = _mm512_maskz_loadu_epi8(there, b + x);
+    const __m512i gray = _mm512_permutex2var_epi8(low, _mm512_srli_epi16(one, 1), high);
+    const __m512i second = _mm512_permutex2var_epi8(low, _mm512_srli_epi16(other, 1), high);
+    odd = _mm512_or_si512(odd, _mm512_or_si512(one, other));
+    _mm512_mask_storeu_epi8(out + x, there, _mm512_max_epu8(gray, second));
+  }
+  return _mm512_test_epi8_mask(odd, _mm512_set1_epi8(1)) == 0;
+}
+#endif
+
+INLINE void tint_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, uint8_t *out) {
+#if WIDE
+  if (tint->wide == WIDE_AVX512 && pool_row_widest(tint, a, b, out)) return;
+  if (tint->wide == WIDE_AVX2 && pool_row_wide(tint, a, b, out)) return;
 #endif
   pool_row(tint, a, b, out);
 }
 
-static bool repeats(const uint8_t *row) { return memcmp(row, row - VCS_WIDTH, VCS_WIDTH) == 0; }
+INLINE bool repeats(const uint8_t *row) {
+  uint64_t differs = 0;
+  for (int x = 0; x < VCS_WIDTH; x += 8) {
+    uint64_t here, above;
+    memcpy(&here, row + x, 8);
+    memcpy(&above, row + x - VCS_WIDTH, 8);
+    differs |= here ^ above;
+  }
+  return !differs;
+}
 
-void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
-                   const uint8_t **rows) {
+INLINE void pool_rows(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
+                      const uint8_t **rows) {
   for (int y = 0; y < height; y++, a += VCS_WIDTH, b = b ? b + VCS_WIDTH : NULL) {
     if (y > 0 && repeats(a) && (!b || repeats(b))) {
       rows[y] = rows[y - 1];
@@ -129,6 +163,24 @@ void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, i
     tint_row(tint, a, b ? b : a, picture);
     picture += VCS_WIDTH * tint->channels;
   }
+}
+
+#if WIDE
+__attribute__((target("avx2"))) static void pool_rows_wide(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
+                                                           int height, uint8_t *picture, const uint8_t **rows) {
+  pool_rows(tint, a, b, height, picture, rows);
+}
+#endif
+
+void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
+                   const uint8_t **rows) {
+#if WIDE
+  if (tint->wide != NARROW) {
+    pool_rows_wide(tint, a, b, height, picture, rows);
+    return;
+  }
+#endif
+  pool_rows(tint, a, b, height, picture, rows);
 }
 
 void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *const *coloured, int height,
@@ -143,17 +195,7 @@ void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t 
 
 /* ---- Plans -------------------------------------------------------------------------------------------------- */
 
-enum { COPY, MEAN, AREA, BLEND };
-enum { BLEND_BITS = 11, EXACT_MAX = 128, BLOCK = 8, SLICE = 32 };
-
-/* A direction: cell i has taps[i] pixels from first[i] on, weighted `weight` (float) and `units` (whole numbers whose
- * sum is `cell`), at [i * most + t]. For blending, two 11-bit weights. */
-typedef struct {
-  int from, to, most, cell;
-  double scale;
-  int32_t *first, *taps, *units;
-  float *weight;
-} axis_t;
+enum { EXACT_MAX = 128, BLOCK = 8, SLICE = 32 };
 
 /* Sums of eight cells with up to three taps each: where the first two are, relative to `at`, and their weights, in
  * turn; the third ones relative to `third_at`. A position of 0x80 is none. */
@@ -170,8 +212,9 @@ typedef struct {
 
 struct vcs_resize {
   int kind, channels;
-  bool exact, wide;
-  axis_t x, y;
+  int wide;
+  bool exact;
+  vcs_axis_t x, y;
   block_t *blocks;   /* of a row, if it can be summed in blocks; else NULL */
   quotient_t by_den; /* where sums are small and den is even, so that halves are whole numbers */
 };
@@ -185,7 +228,7 @@ static int greatest_divisor(int a, int b) {
   return a;
 }
 
-static bool axis_alloc(axis_t *axis, int from, int to) {
+static bool axis_alloc(vcs_axis_t *axis, int from, int to) {
   axis->from = from;
   axis->to = to;
   axis->scale = 1.0 / ((double)to / from);
@@ -198,7 +241,7 @@ static bool axis_alloc(axis_t *axis, int from, int to) {
   return axis->first && axis->taps && axis->units && axis->weight;
 }
 
-static void axis_free(axis_t *axis) {
+static void axis_free(vcs_axis_t *axis) {
   free(axis->first);
   free(axis->taps);
   free(axis->units);
@@ -206,7 +249,7 @@ static void axis_free(axis_t *axis) {
 }
 
 /* What cell i covers of each pixel; less than 1/1000 of one is nothing. */
-static void plan_area(axis_t *axis) {
+static void plan_area(vcs_axis_t *axis) {
   const int divisor = greatest_divisor(axis->from, axis->to), pixel = axis->to / divisor;
   axis->cell = axis->from / divisor;
   for (int i = 0; i < axis->to; i++) {
@@ -233,7 +276,7 @@ static void plan_area(axis_t *axis) {
 }
 
 /* Between which two pixels cell i is, and how near to the second. */
-static void plan_blend(axis_t *axis) {
+static void plan_blend(vcs_axis_t *axis) {
   for (int i = 0; i < axis->to; i++) {
     int first = (int)floor(i * axis->scale);
     float part = (float)((i + 1) - (first + 1) * ((double)axis->to / axis->from));
@@ -244,15 +287,15 @@ static void plan_blend(axis_t *axis) {
     }
     axis->first[i] = first;
     axis->taps[i] = first + 1 < axis->from ? 2 : 1;
-    axis->units[i * axis->most] = (int32_t)lrintf((1 - part) * (1 << BLEND_BITS));
-    axis->units[i * axis->most + 1] = (int32_t)lrintf(part * (1 << BLEND_BITS));
+    axis->units[i * axis->most] = (int32_t)lrintf((1 - part) * (1 << VCS_BLEND_BITS));
+    axis->units[i * axis->most + 1] = (int32_t)lrintf(part * (1 << VCS_BLEND_BITS));
   }
 }
 
 static bool is_whole(double scale) { return fabs(scale - (int)lrint(scale)) < 2.220446049250313e-16; }
 
 /* The units of every cell must add up to a whole one, or the weights are not what the short cut thinks they are. */
-static bool is_exact(const axis_t *axis) {
+static bool is_exact(const vcs_axis_t *axis) {
   for (int i = 0; i < axis->to; i++) {
     int sum = 0;
     for (int t = 0; t < axis->taps[i]; t++) sum += axis->units[i * axis->most + t];
@@ -264,7 +307,7 @@ static bool is_exact(const axis_t *axis) {
 static int least(int a, int b) { return a < b ? a : b; }
 
 /* Cells from `first` on as a block; false if they are too far apart. */
-static bool plan_block(const axis_t *axis, int first, block_t *block) {
+static bool plan_block(const vcs_axis_t *axis, int first, block_t *block) {
   memset(block, 0, sizeof *block);
   memset(block->place, 0x80, sizeof block->place);
   memset(block->third_place, 0x80, sizeof block->third_place);
@@ -296,7 +339,7 @@ static void plan_blocks(vcs_resize_t *plan) {
   }
 }
 
-static int most_taps(const axis_t *axis) {
+static int most_taps(const vcs_axis_t *axis) {
   int most = 0;
   for (int i = 0; i < axis->to; i++) most = axis->taps[i] > most ? axis->taps[i] : most;
   return most;
@@ -336,22 +379,26 @@ vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int
     return NULL;
   }
   if (from_height == height && from_width == width) {
-    plan->kind = COPY;
+    plan->kind = VCS_RESIZE_COPY;
   } else if (plan->x.scale < 1 || plan->y.scale < 1) {
-    plan->kind = BLEND;
+    plan->kind = VCS_RESIZE_BLEND;
     plan_blend(&plan->x);
     plan_blend(&plan->y);
   } else {
-    plan->kind = is_whole(plan->x.scale) && is_whole(plan->y.scale) ? MEAN : AREA;
+    plan->kind = is_whole(plan->x.scale) && is_whole(plan->y.scale) ? VCS_RESIZE_MEAN : VCS_RESIZE_AREA;
     plan_area(&plan->x);
     plan_area(&plan->y);
     plan->exact = is_exact(&plan->x) && is_exact(&plan->y);
-    plan->wide = is_wide();
+    plan->wide = find_wide();
     plan_blocks(plan);
     if (plan->exact && most_taps(&plan->y) <= 3) plan->by_den = plan_quotient((uint32_t)(plan->x.cell * plan->y.cell));
   }
   return plan;
 }
+
+int vcs_resize_kind(const vcs_resize_t *plan) { return plan->kind; }
+const vcs_axis_t *vcs_resize_across(const vcs_resize_t *plan) { return &plan->x; }
+const vcs_axis_t *vcs_resize_down(const vcs_resize_t *plan) { return &plan->y; }
 
 void vcs_resize_free(vcs_resize_t *plan) {
   if (!plan) return;
@@ -393,7 +440,7 @@ static void mean_rows(const vcs_resize_t *plan, const uint8_t *const *rows, uint
 
 /* One pixel the long way: what OpenCV adds up, in its order. */
 static uint8_t area_pixel(const vcs_resize_t *plan, const uint8_t *const *rows, int y, int column) {
-  const axis_t *h = &plan->x, *v = &plan->y;
+  const vcs_axis_t *h = &plan->x, *v = &plan->y;
   const int cell = column / plan->channels, channel = column % plan->channels;
   const float *across = h->weight + cell * h->most, *down = v->weight + y * v->most;
   float sum = 0;
@@ -414,7 +461,7 @@ static void area_rows_slow(const vcs_resize_t *plan, const uint8_t *const *rows,
 
 /* Sums along a row. */
 static void sum_along(const vcs_resize_t *plan, const uint8_t *row, uint16_t *sums) {
-  const axis_t *axis = &plan->x;
+  const vcs_axis_t *axis = &plan->x;
   for (int cell = 0; cell < axis->to; cell++) {
     const int32_t *units = axis->units + cell * axis->most;
     for (int c = 0; c < plan->channels; c++) {
@@ -456,17 +503,22 @@ static void sum_row(const vcs_resize_t *plan, const uint8_t *row, uint16_t *sums
 }
 
 /* Sums down rows of sums, over den, rounded. Where one is too near to a half its `near` is set. */
-static void sum_down(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
+INLINE void sum_down(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
                      uint8_t *restrict near) {
-  const axis_t *axis = &plan->y;
+  const vcs_axis_t *axis = &plan->y;
   const int32_t *units = axis->units + y * axis->most;
   const float part = 1.0f / (float)(plan->x.cell * axis->cell);
-  for (int x = 0; x < plan->x.to * plan->channels; x++) {
-    int32_t sum = 0;
-    for (int t = 0; t < axis->taps[y]; t++) sum += units[t] * from[t][x];
-    const float value = (float)sum * part;
-    out[x] = round_byte(value);
-    near[x] = fabsf(value - (float)out[x]) > 0.499f;
+  for (int first = 0; first < plan->x.to * plan->channels; first += SLICE) {
+    int32_t sum[SLICE] = {0};
+    for (int t = 0; t < axis->taps[y]; t++) {
+      const uint16_t *row = from[t] + first;
+      for (int x = 0; x < SLICE; x++) sum[x] += units[t] * row[x];
+    }
+    for (int x = 0; x < SLICE; x++) {
+      const float value = (float)sum[x] * part;
+      out[first + x] = round_byte(value);
+      near[first + x] = fabsf(value - (float)out[first + x]) > 0.499f;
+    }
   }
 }
 
@@ -474,7 +526,7 @@ static void sum_down(const vcs_resize_t *plan, const uint16_t *const *from, int 
  * is near to a half. */
 INLINE void sum_down_small(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
                            uint8_t *restrict near) {
-  const axis_t *axis = &plan->y;
+  const vcs_axis_t *axis = &plan->y;
   const int32_t *units = axis->units + y * axis->most;
   const int length = plan->x.to * plan->channels;
   const uint16_t den = (uint16_t)(plan->x.cell * axis->cell), half = den / 2;
@@ -500,7 +552,7 @@ static void mend_row(const vcs_resize_t *plan, const uint8_t *const *rows, int y
 }
 
 /* The row that all source rows of y are, or NULL. */
-static const uint8_t *only_row(const axis_t *axis, const uint8_t *const *rows, int y) {
+static const uint8_t *only_row(const vcs_axis_t *axis, const uint8_t *const *rows, int y) {
   const uint8_t *const *from = rows + axis->first[y];
   for (int t = 1; t < axis->taps[y]; t++) {
     if (from[t] != from[0]) return NULL;
@@ -508,7 +560,7 @@ static const uint8_t *only_row(const axis_t *axis, const uint8_t *const *rows, i
   return from[0];
 }
 
-static bool same_weights(const axis_t *axis, int y, int other) {
+static bool same_weights(const vcs_axis_t *axis, int y, int other) {
   const float *a = axis->weight + y * axis->most, *b = axis->weight + other * axis->most;
   return axis->taps[y] == axis->taps[other] && memcmp(a, b, (size_t)axis->taps[y] * sizeof *a) == 0;
 }
@@ -537,7 +589,7 @@ static area_t area_split(const vcs_resize_t *plan, void *scratch) {
 /* Rows that repeat the row above may still differ where a sum is near to a half, unless their weights come in the same
  * order. */
 INLINE void make_area_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
-  const axis_t *axis = &plan->y;
+  const vcs_axis_t *axis = &plan->y;
   const size_t stride = area_stride(plan), length = (size_t)plan->x.to * (size_t)plan->channels;
   const int period = axis->to / greatest_divisor(axis->from, axis->to); /* of the weights */
   const area_t a = area_split(plan, scratch);
@@ -583,23 +635,29 @@ __attribute__((target("avx2"))) static void area_rows_wide(const vcs_resize_t *p
                                                            void *scratch, uint8_t *out) {
   make_area_rows(plan, rows, scratch, out);
 }
+
+__attribute__((target("avx512bw,avx512vl"))) static void area_rows_widest(const vcs_resize_t *plan,
+                                                                          const uint8_t *const *rows, void *scratch,
+                                                                          uint8_t *out) {
+  make_area_rows(plan, rows, scratch, out);
+}
 #endif
 
 /* ---- Blend -------------------------------------------------------------------------------------------------- */
 
 static void blend_along(const vcs_resize_t *plan, const uint8_t *row, int32_t *out) {
-  const axis_t *axis = &plan->x;
+  const vcs_axis_t *axis = &plan->x;
   for (int cell = 0; cell < axis->to; cell++) {
     const int32_t *units = axis->units + cell * axis->most;
     for (int c = 0; c < plan->channels; c++) {
       const uint8_t *at = row + axis->first[cell] * plan->channels + c;
-      *out++ = axis->taps[cell] == 2 ? at[0] * units[0] + at[plan->channels] * units[1] : at[0] << BLEND_BITS;
+      *out++ = axis->taps[cell] == 2 ? at[0] * units[0] + at[plan->channels] * units[1] : at[0] << VCS_BLEND_BITS;
     }
   }
 }
 
 static void blend_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
-  const axis_t *axis = &plan->y;
+  const vcs_axis_t *axis = &plan->y;
   const int length = plan->x.to * plan->channels;
   int32_t *made[2] = {scratch, (int32_t *)scratch + length};
   for (int y = 0; y < axis->to; y++) {
@@ -624,14 +682,17 @@ size_t vcs_resize_scratch(const vcs_resize_t *plan) {
 }
 
 void vcs_resize_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
-  if (plan->kind == COPY) {
+  if (plan->kind == VCS_RESIZE_COPY) {
     copy_rows(plan, rows, out);
-  } else if (plan->kind == MEAN) {
+  } else if (plan->kind == VCS_RESIZE_MEAN) {
     mean_rows(plan, rows, out);
-  } else if (plan->kind == BLEND) {
+  } else if (plan->kind == VCS_RESIZE_BLEND) {
     blend_rows(plan, rows, scratch, out);
 #if WIDE
-  } else if (plan->exact && plan->wide) {
+  } else if (plan->by_den.factor &&
+             plan->wide == WIDE_AVX512) { /* whole numbers: no float could be rounded otherwise */
+    area_rows_widest(plan, rows, scratch, out);
+  } else if (plan->exact && plan->wide != NARROW) {
     area_rows_wide(plan, rows, scratch, out);
 #endif
   } else if (plan->exact) {

@@ -17,7 +17,7 @@
 
 /* Indices to bytes: what a pixel becomes, in one or three tables. */
 typedef struct {
-  int channels, wide; /* wide: for machines with wide vectors */
+  int channels, wide; /* wide: the vectors of this machine (preprocess.c) */
   uint8_t byte[3][256];
   uint8_t even[128]; /* every other one of the first table: a television that has not lost its colour needs no more */
 } vcs_tint_t;
@@ -37,9 +37,26 @@ void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t 
 
 typedef struct vcs_resize vcs_resize_t;
 
+/* How a plan computes a pixel (docs/batch.md): as it is, the mean of whole pixels, of parts of pixels, or between two.
+ */
+enum { VCS_RESIZE_COPY, VCS_RESIZE_MEAN, VCS_RESIZE_AREA, VCS_RESIZE_BLEND };
+enum { VCS_BLEND_BITS = 11 };
+
+/* A direction: cell i has taps[i] pixels from first[i] on, weighted `weight` (float) and `units` (whole numbers whose
+ * sum is `cell`), at [i * most + t]. For blending, two 11-bit weights. */
+typedef struct {
+  int from, to, most, cell;
+  double scale;
+  int32_t *first, *taps, *units;
+  float *weight;
+} vcs_axis_t;
+
 /* A plan from one size to another, with 1 or 3 channels; NULL when there is no memory. It is const from then on. */
 vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int width, int channels);
 void vcs_resize_free(vcs_resize_t *plan);
+int vcs_resize_kind(const vcs_resize_t *plan);
+const vcs_axis_t *vcs_resize_across(const vcs_resize_t *plan);
+const vcs_axis_t *vcs_resize_down(const vcs_resize_t *plan);
 size_t vcs_resize_scratch(const vcs_resize_t *plan); /* bytes of the scratch space, which is aligned to 64 */
 
 /* rows[y] points to row y of the source; equal pointers are equal rows, which are processed once. */

@@ -110,7 +110,8 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
 typedef struct {
   const vcs_shown_t *was, *is;
   bool used_was[VCS_SHOWN_SPRITES], used_is[VCS_SHOWN_SPRITES];
-  int16_t moved[VCS_SHOWN_SPRITES]; /* rows by which each object of `was` moved */
+  int16_t moved[VCS_SHOWN_SPRITES]; /* rows by which each object of `was` moved, ... */
+  int16_t aside[VCS_SHOWN_SPRITES]; /* ... and columns */
   vcs_shown_diff_t *d;
   int32_t *place_of;
   int want;
@@ -119,6 +120,7 @@ typedef struct {
 static void pair(pairing_t *p, int i, int k) {
   p->used_was[i] = p->used_is[k] = true;
   p->moved[i] = (int16_t)(p->is->sprite[k].y - p->was->sprite[i].y);
+  p->aside[i] = (int16_t)(p->is->sprite[k].x - p->was->sprite[i].x);
   if (p->place_of && i == p->want) *p->place_of = k;
 }
 
@@ -179,21 +181,41 @@ static void pair_in_order(pairing_t *p) {
   }
 }
 
-/* Whether all that happened is that the objects below some row moved by one row, and at most two objects came or went.
- */
-static bool is_shift(const pairing_t *p) {
-  const vcs_shown_diff_t *d = p->d;
-  int top = INT16_MAX;
-  if (d->moved_y < 2 || abs(d->dy) != 1 || d->moved_x || d->moved_both || d->reshaped || d->came + d->went > 2)
-    return false;
+/* The row by which all objects below some row moved, 1 or -1, as they do when a line more or less is drawn; 0: they did
+ * not. At least two did, and at most two objects came or went. */
+static int shift_of(const pairing_t *p) {
+  int top = INT16_MAX, shift = 0, count = 0;
+  if (p->d->came + p->d->went > 2) return 0;
   for (int i = 0; i < p->was->count; i++) {
-    if (p->moved[i] && p->moved[i] != d->dy) return false;
-    if (p->moved[i] && p->was->sprite[i].y < top) top = p->was->sprite[i].y;
+    if (!p->used_was[i] || !p->moved[i]) continue;
+    if (abs(p->moved[i]) != 1 || (shift && p->moved[i] != shift)) return 0;
+    shift = p->moved[i];
+    count++;
+    if (p->was->sprite[i].y < top) top = p->was->sprite[i].y;
   }
+  for (int i = 0; i < p->was->count && shift; i++) {
+    if (p->used_was[i] && !p->moved[i] && p->was->sprite[i].y >= top) return 0;
+  }
+  return count < 2 ? 0 : shift;
+}
+
+/* Objects that also moved to the side have moved to the side only; if there are none, nothing has moved. */
+static void leave_out_shift(const pairing_t *p) {
+  vcs_shown_diff_t *d = p->d;
+  if (d->reshaped || !shift_of(p)) return;
+  if (!d->moved_both) {
+    d->shifted = d->moved_x == 0;
+    return;
+  }
+  d->moved_x = (int16_t)(d->moved_x + d->moved_both);
+  d->moved_y = d->moved_both = 0;
   for (int i = 0; i < p->was->count; i++) {
-    if (p->used_was[i] && !p->moved[i] && p->was->sprite[i].y >= top) return false;
+    if (!p->used_was[i] || !p->aside[i]) continue;
+    d->moved = (int16_t)i;
+    d->dx = p->aside[i];
+    d->dy = 0;
+    return;
   }
-  return true;
 }
 
 void vcs_shown_compare(const vcs_shown_t *was, const vcs_shown_t *is, vcs_shown_diff_t *d, int32_t *place_of,
@@ -224,7 +246,7 @@ void vcs_shown_compare(const vcs_shown_t *was, const vcs_shown_t *is, vcs_shown_
     d->new_y = is->sprite[k].y;
     d->new_kind = is->sprite[k].kind;
   }
-  d->shifted = is_shift(&p);
+  leave_out_shift(&p);
 }
 
 void vcs_shown_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_shown_diff_t *d) {

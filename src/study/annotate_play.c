@@ -21,6 +21,10 @@ enum {
   ENOUGH = 8,   /* moments of each kind for each byte: more are worth nothing */
   TRAITS = 256, /* of a moment: 128 bytes that have just changed, 128 that have an unusual value */
   STYLES = 3,
+  SELDOM = 100,         /* changes in all plays */
+  VARIETY = 24,         /* moments with one value that are evenly spaced */
+  VALUES = 2,           /* to which each byte is set, ... */
+  UNUSUAL_FRAMES = 204, /* ... and frames that are played after it */
 };
 
 /* ---- Players ----------------------------------------------------------------------------------------------------- */
@@ -53,12 +57,26 @@ static int player_next(player_t *p, int frame) {
 
 /* ---- Plays ------------------------------------------------------------------------------------------------------- */
 
-static vcs_status_t keep(vcs_plays_t *p, const vcs_env_t *env, vcs_error_t *error) {
+/* Adds the present moment to a list, which has space for it. */
+static vcs_status_t keep(vcs_moment_t *list, int32_t *count, const vcs_env_t *env, int set, vcs_error_t *error) {
   const size_t size = vcs_state_size(vcs_env_cart(env));
   uint8_t *machine = malloc((size + 7) & ~(size_t)7);
   if (!machine) return vcs_no_memory(error);
   memcpy(machine, env->m, size);
-  p->pool[p->all++] = (vcs_moment_t){machine, env->play, false};
+  list[(*count)++] = (vcs_moment_t){machine, env->play, (int16_t)set, false};
+  return VCS_OK;
+}
+
+/* Counts the bytes that a frame has changed, and keeps the moment after it for those that have changed seldom so far.
+ */
+static vcs_status_t keep_changes(vcs_plays_t *p, const uint8_t *before, const vcs_env_t *env, vcs_error_t *error) {
+  for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {
+    if (env->m->ram[byte] == before[byte]) continue;
+    p->changed[byte].changes++;
+    if (p->changed[byte].count == VCS_CHANGES_KEPT) continue;
+    const vcs_status_t status = keep(p->changed[byte].moment, &p->changed[byte].count, env, -1, error);
+    if (status) return status;
+  }
   return VCS_OK;
 }
 
@@ -83,17 +101,21 @@ static vcs_status_t make_plays(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t 
   *p = (vcs_plays_t){.code = env->code, .plays = plays, .frames = frames};
   p->pool = calloc(most, sizeof *p->pool);
   p->ram = malloc((size_t)plays * (size_t)frames * VCS_RAM_SIZE);
-  if (!p->pool || !p->ram) status = vcs_no_memory(error);
+  p->changed = calloc(VCS_RAM_SIZE, sizeof *p->changed);
+  if (!p->pool || !p->ram || !p->changed) status = vcs_no_memory(error);
   vcs_env_set_drawing(env, 0);
   for (int play = 0; play < plays && status == VCS_OK; play++) {
     player_t player;
     player_start(&player, seed + (uint64_t)play, depths ? 0 : play % STYLES);
     vcs_env_reset(env);
     for (int i = 0; i < frames && status == VCS_OK; i++) {
+      uint8_t before[VCS_RAM_SIZE];
       if (vcs_env_over(env)) vcs_env_reset(env);
+      memcpy(before, env->m->ram, VCS_RAM_SIZE);
       vcs_env_act_on(env, player_next(&player, i), VCS_NOOP);
       memcpy(p->ram + ((size_t)play * (size_t)frames + (size_t)i) * VCS_RAM_SIZE, env->m->ram, VCS_RAM_SIZE);
-      if (stops(play, i, depths)) status = keep(p, env, error);
+      status = keep_changes(p, before, env, error);
+      if (stops(play, i, depths) && status == VCS_OK) status = keep(p->pool, &p->all, env, -1, error);
     }
   }
   vcs_env_free(env);
@@ -118,9 +140,44 @@ vcs_status_t vcs_plays_stop(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t see
   return list_chosen(p, error);
 }
 
+vcs_status_t vcs_plays_disturb(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t seed, vcs_error_t *error) {
+  vcs_env_t *env;
+  vcs_status_t status = vcs_env_create(cart, &env, error);
+  if (status) return status;
+  p->unusual = calloc((size_t)VCS_RAM_SIZE * VALUES * (UNUSUAL_FRAMES / STRIDE), sizeof *p->unusual);
+  if (!p->unusual) status = vcs_no_memory(error);
+  vcs_env_set_drawing(env, 0);
+  vcs_env_reset(env);
+  for (int i = 0; i < VCS_RAM_SIZE * VALUES && status == VCS_OK; i++) {
+    const int byte = i / VALUES;
+    const uint64_t z = vcs_splitmix64(&seed);
+    const vcs_moment_t *moment = &p->pool[z % (uint64_t)p->all];
+    player_t player;
+    player_start(&player, z, i % STYLES);
+    memcpy(env->m, moment->machine, vcs_state_size(cart));
+    env->play = moment->play;
+    env->m->ram[byte] = (uint8_t)(i % VALUES ? z >> 32 : env->m->ram[byte] + 1 + (z >> 40) % 16);
+    for (int frame = 0; frame < UNUSUAL_FRAMES && status == VCS_OK && !vcs_env_over(env); frame++) {
+      vcs_env_act_on(env, player_next(&player, frame), VCS_NOOP);
+      if (stops(0, frame, 0)) status = keep(p->unusual, &p->unusual_count, env, byte, error);
+    }
+  }
+  vcs_env_free(env);
+  return status;
+}
+
+static void free_moments(vcs_moment_t *list, int32_t count) {
+  for (int32_t i = 0; i < count; i++) free(list[i].machine);
+  free(list);
+}
+
 void vcs_plays_free(vcs_plays_t *p) {
-  for (int32_t i = 0; i < p->all; i++) free(p->pool[i].machine);
-  free(p->pool);
+  free_moments(p->pool, p->all);
+  free_moments(p->unusual, p->unusual_count);
+  for (int byte = 0; p->changed && byte < VCS_RAM_SIZE; byte++) {
+    for (int32_t i = 0; i < p->changed[byte].count; i++) free(p->changed[byte].moment[i].machine);
+  }
+  free(p->changed);
   free(p->moments);
   free(p->ram);
 }
@@ -197,35 +254,62 @@ vcs_status_t vcs_plays_choose(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t s
   return list_chosen(p, error);
 }
 
-static uint8_t value_of(const vcs_moment_t *moment, int byte) {
+uint8_t vcs_moment_value(const vcs_moment_t *moment, int byte) {
   return ((const vcs_t *)(const void *)moment->machine)->ram[byte];
 }
 
-/* The moment with number `rank` among those that are not chosen and have a value. */
-static const vcs_moment_t *find_moment(const vcs_plays_t *p, int byte, int value, int rank) {
-  for (int32_t i = 0; i < p->all; i++) {
-    if (!p->pool[i].chosen && value_of(&p->pool[i], byte) == value && rank-- == 0) return &p->pool[i];
+/* Whether a moment may be one more for a byte: it is not chosen yet, and the byte was not set before it. */
+static bool is_left(const vcs_moment_t *moment, int byte) { return !moment->chosen && moment->set != byte; }
+
+/* The moment with number `rank` among those of a list that are left and have a value. */
+static const vcs_moment_t *find_moment(const vcs_moment_t *list, int32_t count, int byte, int value, int rank) {
+  for (int32_t i = 0; i < count; i++) {
+    if (is_left(&list[i], byte) && vcs_moment_value(&list[i], byte) == value && rank-- == 0) return &list[i];
   }
   return NULL;
 }
 
-int vcs_plays_vary(const vcs_plays_t *p, int byte, int count, const vcs_moment_t **moments) {
-  int having[256] = {0}, usual = 0, found = 0;
-  for (int32_t i = 0; i < p->all; i++) having[value_of(&p->pool[i], byte)] += !p->pool[i].chosen;
-  for (int v = 1; v < 256; v++) {
-    if (having[v] > having[usual]) usual = v;
+/* How many moments of a list are left that have each value. */
+static void count_left(const vcs_moment_t *list, int32_t count, int byte, int having[256]) {
+  for (int v = 0; v < 256; v++) having[v] = 0;
+  for (int32_t i = 0; i < count; i++) having[vcs_moment_value(&list[i], byte)] += is_left(&list[i], byte);
+}
+
+/* Finds up to `count` moments of a list, one of each value that has more than `level`; *any: there is such a value. */
+static int vary(const vcs_moment_t *list, int32_t all, int byte, const int having[256], int level, int count,
+                const vcs_moment_t **moments, bool *any) {
+  int values[256], left = 0;
+  for (int v = 0; v < 256; v++) {
+    if (having[v] > level) values[left++] = v;
   }
-  for (int level = 0; found < count; level++) { /* one moment of each value that has some left */
-    int values[256], left = 0;
-    for (int v = 0; v < 256; v++) {
-      if (v != usual && having[v] > level) values[left++] = v;
-    }
-    if (!left) break;
-    const int take = left < count - found ? left : count - found;
-    for (int i = 0; i < take; i++) {
-      const int v = values[i * left / take], levels = having[v] < count ? having[v] : count;
-      moments[found++] = find_moment(p, byte, v, level * having[v] / levels);
-    }
+  const int take = left < count ? left : count;
+  for (int i = 0; i < take; i++) {
+    const int v = values[i * left / take], levels = having[v] < VARIETY ? having[v] : VARIETY;
+    moments[i] = find_moment(list, all, byte, v, (int)((int64_t)(level % levels) * having[v] / levels));
+  }
+  *any |= left > 0;
+  return take;
+}
+
+int vcs_plays_vary(const vcs_plays_t *p, int byte, int count, const vcs_moment_t **moments) {
+  int usual[256], unusual[256], most = 0, found = 0;
+  count_left(p->pool, p->all, byte, usual);
+  count_left(p->unusual, p->unusual_count, byte, unusual);
+  for (int v = 1; v < 256; v++) {
+    if (usual[v] > usual[most]) most = v;
+  }
+  for (int v = 0; v < 256; v++) {
+    if (usual[v]) unusual[v] = 0; /* the plays show this value */
+  }
+  usual[most] = 0;
+  for (int32_t i = 0; i < p->changed[byte].count && p->changed[byte].changes <= SELDOM && found < count; i++) {
+    if (vcs_moment_value(&p->changed[byte].moment[i], byte) != most) moments[found++] = &p->changed[byte].moment[i];
+  }
+  bool any = true;
+  for (int level = 0; found < count && any; level++) {
+    any = false;
+    found += vary(p->pool, p->all, byte, usual, level, count - found, moments + found, &any);
+    found += vary(p->unusual, p->unusual_count, byte, unusual, level, count - found, moments + found, &any);
   }
   return found;
 }

@@ -5,7 +5,10 @@
  * was, in the pictures of all frames. The exact Jacobian says by how many wrong pixels flipping each bit of ROM changes
  * it; an estimate, if a method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip
  * lowers it are flipped: all of them, or the better half, or the better half of these, until re-execution shows fewer
- * wrong pixels than before. That is repeated until no pixel is wrong or nothing helps.
+ * wrong pixels than before. Where no bit helps, a byte with several other bits may (a row of a drawing whose pixels
+ * come right only together): then the exact effects of all 255 other values of each byte that reaches the region by a
+ * bit are computed, and the best value of each is a flip like the others. That is repeated until no pixel is wrong or
+ * nothing helps.
  *
  * Only bytes that the run reads as data are changed; code is left alone.
  */
@@ -21,9 +24,10 @@ enum {
   ESTIMATE = 20
 }; /* frames that a reverse pass over one frame is charged with: `bit+fork` costs 16 (docs/benchmarks.md) */
 
-/* A bit of the image and by how much its flip is predicted to change the loss. */
+/* Bits of a byte of the image, and by how much their flip changes the loss, or is predicted to. */
 typedef struct {
-  uint32_t bit; /* 8 * offset + bit */
+  uint32_t offset;
+  uint8_t mask;
   float change;
 } candidate_t;
 
@@ -43,6 +47,7 @@ typedef struct {
   float *slots, *pixels, **pixels_by_frame;
   candidate_t *candidates;
   uint32_t candidate_count;
+  uint8_t *reaches;                 /* by byte of the image: one of its bits changed a pixel of the region */
   uint8_t *originals;               /* with `keep`: the picture of each frame as it was */
   int wrong_before, wrong, changed; /* pixels: of the region, and outside of it */
   double loss;
@@ -161,22 +166,39 @@ static void look(job_t *job) {
 static int by_change(const void *a, const void *b) {
   const candidate_t *x = a, *y = b;
   if (x->change != y->change) return x->change < y->change ? -1 : 1;
-  return (x->bit > y->bit) - (x->bit < y->bit);
+  if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
+  return (x->mask > y->mask) - (x->mask < y->mask);
 }
 
-/* The exact change of the number of wrong pixels for every bit of bytes that are read as data. */
-static vcs_status_t find_exact(job_t *job, vcs_error_t *error) {
+/* By how much a pixel's entry changes the loss. */
+static double change_of(const job_t *job, const vcs_jacobian_entry_t *entry, int last) {
   const vcs_edit_options_t *o = job->options;
+  const size_t pixel = entry->index;
+  const bool inside = is_inside(o, pixel);
+  if (inside ? entry->horizon != last : o->keep <= 0) return 0;
+  const int x = (int)(pixel % VCS_WIDTH) - o->x, y = (int)(pixel / VCS_WIDTH) - o->y;
+  const int wanted =
+      inside ? job->wanted[y * o->width + x] : job->originals[(size_t)entry->horizon * picture_bytes(job) + pixel];
+  return (inside ? 1 : o->keep) * ((entry->flipped != wanted) - (entry->base != wanted));
+}
+
+/* The exact change of the loss for each of some flips. */
+static vcs_status_t measure(job_t *job, candidate_t *flips, size_t count, vcs_error_t *error) {
+  if (!count) return VCS_OK;
   int32_t *horizons = malloc((size_t)job->run.frames * sizeof *horizons); /* every frame, or the last */
-  const int32_t last = o->keep > 0 ? job->run.frames - 1 : 0;
+  const int32_t last = job->options->keep > 0 ? job->run.frames - 1 : 0;
   const vcs_jacobian_options_t options = {.of = VCS_OF_SCREEN, .horizons = horizons, .horizon_count = last + 1};
-  vcs_place_t *places = malloc((size_t)8 * job->cart.rom_size * sizeof *places);
+  vcs_place_t *places = malloc(8 * count * sizeof *places);
+  size_t *ends = malloc(count * sizeof *ends), place_count = 0, found = 0, capacity = 1 << 16;
   vcs_jacobian_entry_t *entries = NULL;
-  size_t count = 0, found = 0, capacity = 1 << 16;
-  vcs_status_t status = places && horizons ? VCS_OK : vcs_no_memory(error);
+  vcs_status_t status = places && ends && horizons ? VCS_OK : vcs_no_memory(error);
   for (int32_t h = 0; horizons && h <= last; h++) horizons[h] = job->run.frames - last + h;
-  for (uint32_t bit = 0; places && bit < 8 * job->cart.rom_size; bit++) {
-    if (job->uses[bit / 8].kind == VCS_ROM_DATA) places[count++] = (vcs_place_t){VCS_PLACE_ROM, bit % 8, 0, bit / 8};
+  for (size_t i = 0; status == VCS_OK && i < count; i++) {
+    flips[i].change = 0;
+    for (uint8_t bit = 0; bit < 8; bit++) {
+      if (flips[i].mask >> bit & 1) places[place_count++] = (vcs_place_t){VCS_PLACE_ROM, bit, 0, flips[i].offset};
+    }
+    ends[i] = place_count;
   }
   for (found = capacity + 1; status == VCS_OK && found > capacity;) {
     if (found > capacity + 1) capacity = found;
@@ -186,30 +208,60 @@ static vcs_status_t find_exact(job_t *job, vcs_error_t *error) {
       break;
     }
     entries = more;
-    status = vcs_jacobian(&job->run, &options, places, NULL, count, entries, capacity, &found, NULL, error);
+    status = vcs_jacobian(&job->run, &options, places, ends, count, entries, capacity, &found, NULL, error);
     if (found > capacity) status = VCS_OK; /* once more, with room */
   }
   for (size_t k = 0; status == VCS_OK && k < found; k++) {
-    const size_t pixel = entries[k].index;
-    const bool inside = is_inside(o, pixel);
-    if (inside ? entries[k].horizon != last : o->keep <= 0) continue;
-    const int x = (int)(pixel % VCS_WIDTH) - o->x, y = (int)(pixel / VCS_WIDTH) - o->y;
-    const int wanted = inside ? job->wanted[y * o->width + x]
-                              : job->originals[(size_t)entries[k].horizon * picture_bytes(job) + pixel];
-    const vcs_place_t *place = &places[entries[k].flip];
-    const int change = (entries[k].flipped != wanted) - (entries[k].base != wanted);
-    const double weight = inside ? 1 : o->keep; /* of the flip, whichever way it goes */
-    job->slots[8 * (size_t)place->index + place->bit] += (float)(weight * change);
+    candidate_t *flip = &flips[entries[k].flip];
+    flip->change += (float)change_of(job, &entries[k], last);
+    if (is_inside(job->options, entries[k].index)) job->reaches[flip->offset] = 1;
   }
-  free(horizons);
   job->emulated += (int64_t)count * job->run.frames;
+  free(horizons);
   free(places);
+  free(ends);
   free(entries);
   return status;
 }
 
-/* Lists the bits whose flip helps, or is predicted to, the best first. */
-static vcs_status_t find_candidates(job_t *job, vcs_error_t *error) {
+static bool is_data(const job_t *job, uint32_t offset) { return job->uses[offset].kind == VCS_ROM_DATA; }
+
+/* Every bit of bytes that are read as data, by its exact effect. */
+static vcs_status_t find_bits(job_t *job, vcs_error_t *error) {
+  memset(job->reaches, 0, job->cart.rom_size);
+  for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
+    if (!is_data(job, bit / 8)) continue;
+    job->candidates[job->candidate_count++] = (candidate_t){bit / 8, (uint8_t)(1 << bit % 8), 0};
+  }
+  return measure(job, job->candidates, job->candidate_count, error);
+}
+
+/* The best other value of each byte with a bit that reaches the region, by the exact effects of all. Some bytes at a
+ * time, because of the room that pixels take. */
+static vcs_status_t find_values(job_t *job, vcs_error_t *error) {
+  enum { VALUES = 255, AT_ONCE = 16 };
+  candidate_t *flips = malloc((size_t)VALUES * AT_ONCE * sizeof *flips);
+  vcs_status_t status = flips ? VCS_OK : vcs_no_memory(error);
+  for (uint32_t offset = 0; status == VCS_OK && offset < job->cart.rom_size;) {
+    size_t count = 0;
+    for (; offset < job->cart.rom_size && count < (size_t)VALUES * AT_ONCE; offset++) {
+      for (int mask = 1; mask <= VALUES && job->reaches[offset]; mask++) {
+        flips[count++] = (candidate_t){offset, (uint8_t)mask, 0};
+      }
+    }
+    status = measure(job, flips, count, error);
+    for (size_t i = 0; i < count; i += VALUES) {
+      const candidate_t *best = &flips[i];
+      for (size_t k = i + 1; k < i + VALUES; k++) best = flips[k].change < best->change ? &flips[k] : best;
+      job->candidates[job->candidate_count++] = *best;
+    }
+  }
+  free(flips);
+  return status;
+}
+
+/* Every bit, by an estimate. */
+static vcs_status_t find_estimates(job_t *job, vcs_error_t *error) {
   const vcs_edit_options_t *o = job->options;
   vcs_grad_options_t options;
   vcs_study_method_options(job->method, (int32_t)o->window, &options);
@@ -223,28 +275,37 @@ static vcs_status_t find_candidates(job_t *job, vcs_error_t *error) {
   job->pixels_by_frame[job->run.frames - 1] = job->pixels;
   const vcs_grad_inputs_t inputs = {.rom = job->slots};
   const vcs_grad_outputs_t outputs = {.pixels = job->pixels_by_frame};
-  const bool exact = job->method == VCS_STUDY_EXACT;
-  vcs_status_t status =
-      exact ? find_exact(job, error) : vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
-  if (!exact) job->emulated += ESTIMATE * job->run.frames;
-  job->walks++;
-  job->candidate_count = 0;
+  job->emulated += ESTIMATE * job->run.frames;
   for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
-    const bool set = job->rom[bit / 8] >> bit % 8 & 1;
-    const float change = set && !exact ? -job->slots[bit] : job->slots[bit];
-    if (change < 0 && job->uses[bit / 8].kind == VCS_ROM_DATA) {
-      job->candidates[job->candidate_count++] = (candidate_t){bit, change};
+    if (is_data(job, bit / 8)) {
+      job->candidates[job->candidate_count++] = (candidate_t){bit / 8, (uint8_t)(1 << bit % 8), 0};
     }
   }
+  const vcs_status_t status = vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
+  for (uint32_t i = 0, bit = 0; bit < 8 * job->cart.rom_size; bit++) {
+    const bool set = job->rom[bit / 8] >> bit % 8 & 1;
+    if (is_data(job, bit / 8)) job->candidates[i++].change = set ? -job->slots[bit] : job->slots[bit];
+  }
+  return status;
+}
+
+/* Lists the flips that help, or are predicted to, the best first. */
+typedef vcs_status_t find_t(job_t *job, vcs_error_t *error);
+static vcs_status_t find_candidates(job_t *job, find_t *find, vcs_error_t *error) {
+  job->candidate_count = 0;
+  const vcs_status_t status = find(job, error);
+  const uint32_t count = job->candidate_count;
+  job->candidate_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (job->candidates[i].change < 0) job->candidates[job->candidate_count++] = job->candidates[i];
+  }
   qsort(job->candidates, job->candidate_count, sizeof *job->candidates, by_change);
+  job->walks++;
   return status;
 }
 
 static void flip(job_t *job, uint32_t from, uint32_t count) {
-  for (uint32_t i = from; i < from + count; i++) {
-    const uint32_t bit = job->candidates[i].bit;
-    job->rom[bit / 8] ^= (uint8_t)(1 << bit % 8);
-  }
+  for (uint32_t i = from; i < from + count; i++) job->rom[job->candidates[i].offset] ^= job->candidates[i].mask;
 }
 
 /* Flips candidates, and flips them back unless fewer pixels are wrong then. */
@@ -284,9 +345,14 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
   for (int64_t i = 0;
        i < job->options->steps && job->loss > 0 && moved && affordable(job) && !vcs_steps_stopped(&steps); i++) {
     const int wrong = job->wrong;
-    status = find_candidates(job, error);
+    const bool exact = job->method == VCS_STUDY_EXACT;
+    status = find_candidates(job, exact ? find_bits : find_estimates, error);
+    moved = status == VCS_OK && step(job, &steps);
+    if (status == VCS_OK && !moved && exact && affordable(job) && !vcs_steps_stopped(&steps)) {
+      status = find_candidates(job, find_values, error);
+      moved = status == VCS_OK && step(job, &steps);
+    }
     if (status) break;
-    moved = step(job, &steps);
     if (job->wrong < wrong) vcs_steps_add(&steps, (uint64_t)(wrong - job->wrong));
   }
   if (status == VCS_OK && job->wrong && vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
@@ -315,6 +381,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->cart = *cart;
   job->rom = malloc(cart->rom_size);
   job->uses = calloc(cart->rom_size, sizeof *job->uses);
+  job->reaches = calloc(cart->rom_size, 1);
   job->wanted = malloc((size_t)o->width * (size_t)o->height);
   job->first = malloc(VCS_FRAME_BYTES);
   job->frames = calloc(2, VCS_FRAME_BYTES);
@@ -326,8 +393,9 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
   const size_t pictures = (size_t)run->frames * (size_t)VCS_WIDTH * (size_t)cart->frame_height;
   if (o->keep > 0) job->originals = malloc(pictures);
-  if (!job->rom || !job->uses || !job->wanted || !job->first || !job->frames || !job->picture || !job->machine ||
-      !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates || (o->keep > 0 && !job->originals)) {
+  if (!job->rom || !job->uses || !job->reaches || !job->wanted || !job->first || !job->frames || !job->picture ||
+      !job->machine || !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates ||
+      (o->keep > 0 && !job->originals)) {
     return vcs_no_memory(error);
   }
   memcpy(job->rom, cart->rom, cart->rom_size);
@@ -364,6 +432,7 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   result->frames = job.emulated;
   result->changed = job.changed;
   free(job.wanted);
+  free(job.reaches);
   free(job.frames);
   free(job.machine);
   free(job.slots);

@@ -17,8 +17,8 @@
  *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
  *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
  *
- *   horizon  decides some frames at a time, by the exact effect of each action on the next 2 to 16 frames, and runs
- *            nothing before a change again
+ *   horizon  learns the exact effect of each action on the goal's bytes in one frame, plans with it, and runs no frame
+ *            twice
  *
  * Evolution and exact are in steer_population.c, horizon is in steer_horizon.c. The budget counts emulated frames. A
  * reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for the tapes)
@@ -371,8 +371,12 @@ static bool mutate(search_t *s) {
 static void search(search_t *s, int kind) {
   bool fresh = true; /* the sequence got better since the last reverse pass */
   vcs_steer_draw_sequence(s);
-  s->value = vcs_steer_evaluate(s);
   memcpy(s->held, s->tried, (size_t)s->run.frames);
+  if (kind == VCS_STEER_HORIZON && s->job->target.kind == VCS_SCALAR_RAM) {
+    s->value = -INFINITY; /* it runs the first sequence itself */
+  } else {
+    s->value = vcs_steer_evaluate(s);
+  }
   if (kind == SMOOTH || kind == VCS_STEER_CEM) search_probabilities(s, kind == VCS_STEER_CEM);
   if (kind == VCS_STEER_EVOLUTION) vcs_steer_evolution(s);
   if (kind == VCS_STEER_EXACT) vcs_steer_exact(s);

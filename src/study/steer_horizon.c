@@ -1,140 +1,420 @@
-/* steer_horizon.c: a search that decides some frames at a time (steer.c has the others).
+/* steer_horizon.c: a search that learns what each action does to the goal's bytes, and plans with it (steer.c has the
+ * others).
  *
- * The search keeps the machine at some frames of its best sequence, so that no frame before a change is run again. A
- * trial goes back to one of them and writes the rest of the sequence anew, in one of two ways:
+ * The tree. Every frame that is run is a node, with its machine, and a child for each action that was held in the next
+ * frame. Nothing is run twice: a trial walks along known nodes for nothing and pays for new ones only.
  *
- * - Greedy: each decision is about the next 2 to 16 frames, its window. An action that comes closer to the goal is held
- *   as long as it does, at the price of one window; only where it stops helping are all actions run for a window, which
- *   gives their exact effects, and the best is taken.
- * - Drawn: one stretch is a random action, and the sequence goes on as it was.
+ * The effects. The step from a node to its child is the exact effect of an action on each byte of the goal within one
+ * frame. It is counted for the byte's state: its value, and whether it fell or rose in the last three frames (an object
+ * that moves in every other frame, or jumps, needs that). Where an action was seen n times in a state, what it did in
+ * other states counts as half an observation more; an action that was never seen takes what actions with the same
+ * direction or button did.
  *
- * A trial that is not worse is taken. Windows, the order of actions and the frame to go back to are drawn, so that a
- * trial that steps over the goal is followed by others with shorter steps. The first trial is greedy, from the first
- * frame on. A score is not close before it is made, and is left to vcs_steer_exact.
+ * The plan. With these probabilities, going back from the last frame, each state of a byte and each number of frames to
+ * go gets a promise: the probability to end at the wanted value, less something for the distance and for each frame
+ * spent elsewhere. A byte that packs two numbers (the nibbles of a position, say) has no useful distance, but it has
+ * steps, and so it has a promise. The promise of a node is the sum over the bytes.
+ *
+ * A planned trial goes down the tree to the untried action that promises most, and on from there by the largest
+ * promise, to the last frame, or until half a byte of the promise is lost. An action that was rarely seen in a state
+ * promises a little more. Some planned trials decide in every frame, others hold an action for up to 16, because an
+ * effect may come late (a skier turns before he moves). A drawn trial is a random sequence, or the best one with a
+ * random change, or a sequence that was at the goal too early, with a pause in it. While the plan sees a way to the
+ * goal, three quarters of the frames go to planned trials, else one quarter: where no action is known to have an effect
+ * on the bytes, drawing is what is left. What any trial sees is in the next plan.
+ *
+ * A score is not close before it is made, and is left to vcs_steer_exact.
  */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/state.h"
-#include "host/env.h"
-#include "host/games.h"
 #include "study/steer.h"
 
-enum { ACTIONS = 10, STEP = 4 /* frames between two points, at most */ };
-static const uint8_t actions[ACTIONS] = {0,
-                                         VCS_HELD_UP,
-                                         VCS_HELD_DOWN,
-                                         VCS_HELD_LEFT,
-                                         VCS_HELD_RIGHT,
-                                         VCS_HELD_UP | VCS_HELD_LEFT,
-                                         VCS_HELD_UP | VCS_HELD_RIGHT,
-                                         VCS_HELD_DOWN | VCS_HELD_LEFT,
-                                         VCS_HELD_DOWN | VCS_HELD_RIGHT,
-                                         VCS_HELD_FIRE};
-static const int windows[] = {2, 3, 4, 6, 8, 12, 16};
+enum { ACTIONS = 18, STILL = 3, PACES = 2 * STILL + 1, STATES = 256 * PACES };
+enum { PLANNED = 128 /* frames to go; the promise of more is the same */, NODES_MAX = 1 << 15, EARLY = 32 };
 
-/* A point of a pass. */
+/* ---- Effects ------------------------------------------------------------------------------------------------ */
+
+/* What was seen: the byte became this much more (modulo 256), so many times. */
+enum { SEEN = 4, LIKELY = 4 };
 typedef struct {
-  vcs_t machine;
-  vcs_play_t rules;
-  double score, value;
-  int frame;
-} point_t;
+  uint8_t by[SEEN];
+  uint16_t times[SEEN];
+} seen_t;
 
-/* Runs an action for some frames. */
-static void hold(vcs_search_t *s, const point_t *from, uint8_t action, int frames, point_t *to) {
-  const vcs_env_t *env = s->job->options->env;
-  *to = *from;
-  for (int f = 0; f < frames; f++, to->frame++) {
-    vcs_controls_t controls = s->controls[to->frame];
-    controls.held[0] = action;
-    vcs_control(s->run.cart, &to->machine, &controls);
-    vcs_frame(s->run.cart, &to->machine, NULL);
-    if (!env || !env->game) continue;
-    vcs_game_code_step(env->code, &to->rules, to->machine.ram, to->machine.cart_ram);
-    to->score += to->rules.reward;
-  }
-  to->value = vcs_steer_value(s->job, to->score, to->machine.ram);
-  s->spent += frames;
-}
-
-static void shuffle(vcs_search_t *s, int order[ACTIONS]) {
-  for (int i = 0; i < ACTIONS; i++) order[i] = i;
-  for (int i = ACTIONS - 1; i > 0; i--) {
-    const int other = (int)vcs_steer_draw(&s->random, (uint32_t)i + 1), kept = order[i];
-    order[i] = order[other];
-    order[other] = kept;
-  }
-}
-
-/* Decides the next frames: the best of the actions, or the present one if it comes closer, or stays at the goal. */
-static int decide(vcs_search_t *s, const point_t *at, int present, int frames, point_t *tried, point_t *best) {
-  const bool arrived = s->job->target.kind == VCS_SCALAR_RAM && at->value == 0;
-  int order[ACTIONS], taken = present;
-  hold(s, at, actions[present], frames, best);
-  if (best->value > at->value || (arrived && best->value == 0)) return present;
-  shuffle(s, order);
-  for (int i = 0; i < ACTIONS && s->spent + frames <= s->job->options->budget; i++) {
-    if (order[i] == present) continue;
-    hold(s, at, actions[order[i]], frames, tried);
-    if (tried->value <= best->value) continue;
-    *best = *tried;
-    taken = order[i];
-  }
-  return taken;
-}
-
-/* A sequence under way: points in the order of their frames, the first at frame 0. */
+/* What is expected: changes, or the states behind them, and their probabilities. */
 typedef struct {
-  point_t *points;
+  uint16_t what[LIKELY];
+  float chance[LIKELY], bonus;
   int count;
-} line_t;
+} likely_t;
 
-/* Runs an action from the last point of a line on, and adds the point behind it. False: the budget is spent. */
-static bool add_held(vcs_search_t *s, line_t *line, uint8_t action, int frames) {
-  if (s->spent + frames > s->job->options->budget) return false;
-  hold(s, &line->points[line->count - 1], action, frames, &line->points[line->count]);
-  line->count++;
-  return true;
+typedef struct {
+  seen_t here[STATES][ACTIONS], anywhere[PACES][ACTIONS];
+  seen_t parts[PACES][8]; /* up, down, neither; left, right, neither; the button, none */
+  likely_t behind[STATES][ACTIONS];
+  float promise[PLANNED + 1][STATES];
+} cell_t;
+
+static const float other_weight = 0.5f; /* of what was seen elsewhere, in observations */
+static const float curiosity = 0.05f;   /* what an action is worth that was never seen in a state */
+
+static uint8_t held_of(int action) {
+  static const uint8_t vertical[] = {0, VCS_HELD_UP, VCS_HELD_DOWN}, horizontal[] = {0, VCS_HELD_LEFT, VCS_HELD_RIGHT};
+  return (uint8_t)(vertical[action % 3] | horizontal[action / 3 % 3] | (action / 9 ? VCS_HELD_FIRE : 0));
 }
 
-/* The rest of the sequence by greedy decisions. */
-static bool go_greedily(vcs_search_t *s, line_t *line, point_t *tried) {
-  const int count = (int)(sizeof windows / sizeof *windows), end = s->run.frames;
-  const int window = windows[vcs_steer_draw(&s->random, (uint32_t)count)];
-  int present = (int)vcs_steer_draw(&s->random, ACTIONS);
-  for (const point_t *at; (at = &line->points[line->count - 1])->frame < end; line->count++) {
-    const int frames = end - at->frame < window ? end - at->frame : window;
-    if (s->spent + frames > s->job->options->budget) return false;
-    present = decide(s, at, present, frames, tried, &line->points[line->count]);
-    memset(s->tried + at->frame, actions[present], (size_t)frames);
+static int action_of(uint8_t held) {
+  const int vertical = held & VCS_HELD_UP ? 1 : held & VCS_HELD_DOWN ? 2 : 0;
+  return vertical + 3 * (held & VCS_HELD_LEFT ? 1 : held & VCS_HELD_RIGHT ? 2 : 0) + 9 * !!(held & VCS_HELD_FIRE);
+}
+
+static void parts_of(int action, int parts[3]) {
+  parts[0] = action % 3, parts[1] = 3 + action / 3 % 3, parts[2] = 6 + action / 9;
+}
+
+/* How a byte moved last: it fell 0, 1 or 2 frames ago, it is still, it rose 2, 1 or 0 frames ago. */
+static int pace_behind(int pace, uint8_t by) {
+  if (by) return by < 128 ? PACES - 1 : 0;
+  return pace < STILL ? pace + 1 : pace > STILL ? pace - 1 : STILL;
+}
+
+static int state_behind(int state, uint8_t by) {
+  return PACES * (uint8_t)(state / PACES + by) + pace_behind(state % PACES, by);
+}
+
+static void note(seen_t *seen, uint8_t by) {
+  int at = 0;
+  while (at < SEEN - 1 && seen->times[at] && seen->by[at] != by) at++;
+  if (seen->by[at] != by) seen->times[at] = 0; /* the last one makes room */
+  seen->by[at] = by;
+  if (seen->times[at] < UINT16_MAX) seen->times[at]++;
+}
+
+static void learn(cell_t *cell, int state, int action, uint8_t by) {
+  int parts[3];
+  parts_of(action, parts);
+  note(&cell->here[state][action], by);
+  note(&cell->anywhere[state % PACES][action], by);
+  for (int i = 0; i < 3; i++) note(&cell->parts[state % PACES][parts[i]], by);
+}
+
+static void add_likely(likely_t *likely, int what, float chance) {
+  int at = 0, least = 0;
+  while (at < likely->count && likely->what[at] != what) at++;
+  if (at == LIKELY) {
+    for (int i = 1; i < LIKELY; i++) least = likely->chance[i] < likely->chance[least] ? i : least;
+    if (likely->chance[least] >= chance) return;
+    at = least;
+    likely->chance[at] = 0;
   }
-  return true;
+  if (at == likely->count) likely->chance[likely->count++] = 0;
+  likely->what[at] = (uint16_t)what;
+  likely->chance[at] += chance;
 }
 
-/* The rest of the sequence with one stretch drawn. */
-static bool go_drawn(vcs_search_t *s, line_t *line) {
-  const int end = s->run.frames, from = line->points[line->count - 1].frame;
-  vcs_steer_draw_stretch(&s->random, s->tried, from, end);
-  for (int f = from, next; f < end; f = next) {
-    for (next = f + 1; next < end && next < f + STEP && s->tried[next] == s->tried[f]; next++) {
+static int times_of(const seen_t *seen) {
+  int times = 0;
+  for (int i = 0; i < SEEN; i++) times += seen->times[i];
+  return times;
+}
+
+static void add_seen(likely_t *likely, const seen_t *seen, float weight) {
+  const int times = times_of(seen);
+  for (int i = 0; i < SEEN; i++) {
+    if (seen->times[i]) add_likely(likely, seen->by[i], weight * (float)seen->times[i] / (float)times);
+  }
+}
+
+/* Makes the sum 1. */
+static void normalize(likely_t *likely) {
+  float sum = 0;
+  for (int i = 0; i < likely->count; i++) sum += likely->chance[i];
+  for (int i = 0; i < likely->count; i++) likely->chance[i] /= sum;
+  if (!likely->count) *likely = (likely_t){.chance = {1}, .count = 1}; /* nothing is known: it stays */
+}
+
+/* What an action does in states in which it was not seen. */
+static likely_t expect_elsewhere(const cell_t *cell, int pace, int action) {
+  const seen_t *seen = &cell->anywhere[pace][action];
+  likely_t likely = {.count = 0};
+  int parts[3];
+  parts_of(action, parts);
+  add_seen(&likely, seen, (float)times_of(seen));
+  for (int i = 0; i < 3; i++) add_seen(&likely, &cell->parts[pace][parts[i]], other_weight / 3);
+  normalize(&likely);
+  return likely;
+}
+
+/* What each action does in each state. */
+static void expect(cell_t *cell) {
+  for (int pace = 0; pace < PACES; pace++) {
+    for (int a = 0; a < ACTIONS; a++) {
+      const likely_t elsewhere = expect_elsewhere(cell, pace, a);
+      for (int s = pace; s < STATES; s += PACES) {
+        likely_t *likely = &cell->behind[s][a];
+        const seen_t *seen = &cell->here[s][a];
+        *likely = elsewhere;
+        if (seen->times[0]) {
+          for (int i = 0; i < likely->count; i++) likely->chance[i] *= other_weight;
+          add_seen(likely, seen, (float)times_of(seen));
+          normalize(likely);
+        }
+        likely->bonus = curiosity / (float)(1 + times_of(seen));
+        for (int i = 0; i < likely->count; i++) likely->what[i] = (uint16_t)state_behind(s, (uint8_t)likely->what[i]);
+      }
     }
-    if (!add_held(s, line, s->tried[f], next - f)) return false;
   }
-  return true;
 }
 
-/* One trial, from a point of the line on. `fresh` is room for another line. */
-static void try_rest(vcs_search_t *s, line_t *line, line_t *fresh, int from, bool greedy, point_t *tried) {
-  fresh->points[0] = line->points[from];
-  fresh->count = 1;
-  memcpy(s->tried, s->held, (size_t)s->run.frames);
-  if (!(greedy ? go_greedily(s, fresh, tried) : go_drawn(s, fresh))) return;
-  const double value = fresh->points[fresh->count - 1].value;
-  if (value < s->value && line->count > 1) return;
-  memcpy(line->points + from, fresh->points, (size_t)fresh->count * sizeof *line->points);
-  line->count = from + fresh->count;
+/* ---- The plan ----------------------------------------------------------------------------------------------- */
+
+static float promise_behind(const cell_t *cell, int to_go, int state, int action) {
+  const likely_t *likely = &cell->behind[state][action];
+  float sum = 0;
+  for (int i = 0; i < likely->count; i++) sum += likely->chance[i] * cell->promise[to_go][likely->what[i]];
+  return sum;
+}
+
+/* The promises of all states, from the last frame back. */
+static void plan(cell_t *cell, int wanted, int first, int frames) {
+  const int planned = frames < PLANNED ? frames : PLANNED;
+  const float delay = 0.25f / (float)planned, far = 0.5f / (float)(abs(first - wanted) + 8);
+  expect(cell);
+  for (int s = 0; s < STATES; s++) {
+    const int distance = abs(s / PACES - wanted);
+    cell->promise[0][s] = distance ? -fminf(far * (float)distance, 1) : 1;
+  }
+  for (int k = 1; k <= planned; k++) {
+    for (int s = 0; s < STATES; s++) {
+      float most = -FLT_MAX;
+      for (int a = 0; a < ACTIONS; a++) {
+        const float promise = promise_behind(cell, k - 1, s, a);
+        most = promise > most ? promise : most;
+      }
+      cell->promise[k][s] = most - (s / PACES != wanted ? delay : 0);
+    }
+  }
+}
+
+/* ---- The tree ----------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  int frame, parent, action; /* that led here */
+  int child[ACTIONS];        /* 0: not tried */
+  int16_t state[VCS_STEER_CELLS];
+  float promise; /* of the best untried action below */
+  int best;      /* the action that leads there */
+} node_t;
+
+typedef struct {
+  vcs_search_t *s;
+  cell_t *cells;
+  node_t *nodes;
+  uint8_t *machines;
+  size_t size;
+  int count, room;
+  vcs_t *machine;
+  int64_t planned;               /* frames spent at the last plan */
+  int early[EARLY], early_count; /* nodes at the goal before the last frame, the latest of them */
+  float blur;
+} tree_t;
+
+/* What an action in a node's next frame promises. */
+static float promise_of(const tree_t *t, const node_t *node, int action) {
+  const int left = t->s->run.frames - node->frame - 1, to_go = left < PLANNED ? left : PLANNED;
+  float sum = 0;
+  for (int c = 0; c < t->s->job->cell_count; c++) {
+    sum += promise_behind(&t->cells[c], to_go, node->state[c], action);
+    sum += t->cells[c].behind[node->state[c]][action].bonus;
+  }
+  return sum;
+}
+
+static float noise(vcs_search_t *s, float size) { return size * (float)vcs_steer_draw(&s->random, 1024) / 1024; }
+
+/* The best untried action below a node whose children are up to date. Promises within the blur of each other are taken
+ * at random. */
+static void rate(tree_t *t, node_t *node) {
+  node->promise = -FLT_MAX;
+  for (int a = 0; a < ACTIONS && node->frame < t->s->run.frames; a++) {
+    const int child = node->child[a];
+    const float promise = child ? t->nodes[child].promise : promise_of(t, node, a) + noise(t->s, t->blur);
+    if (promise > node->promise) node->promise = promise, node->best = a;
+  }
+}
+
+/* The same for all nodes from one on, and for those that lead to them. */
+static void rate_from(tree_t *t, int first) {
+  for (int n = t->count - 1; n >= first; n--) rate(t, &t->nodes[n]);
+  for (int n = first ? first : t->count; n < t->count; n++) {
+    if (t->nodes[n].parent >= first) continue;
+    for (int above = n; above; above = t->nodes[above].parent) rate(t, &t->nodes[t->nodes[above].parent]);
+  }
+}
+
+/* Plans anew if enough was seen since the last plan. */
+static void plan_all(tree_t *t) {
+  static const float blurs[] = {0.003f, 0.01f, 0.03f};
+  const vcs_search_t *s = t->s;
+  const int64_t least = t->planned / 20 < 16 ? 16 : t->planned / 20;
+  if (t->planned && s->spent < t->planned + least) return;
+  t->planned = s->spent;
+  t->blur = blurs[vcs_steer_draw(&t->s->random, sizeof blurs / sizeof *blurs)];
+  for (int c = 0; c < s->job->cell_count; c++) {
+    plan(&t->cells[c], s->job->cells[c].wanted, t->nodes[0].state[c] / PACES, s->run.frames);
+  }
+  rate_from(t, 0);
+}
+
+static double value_of(const tree_t *t, int node) {
+  return vcs_steer_value(t->s->job, 0, t->machines + (size_t)node * t->size + offsetof(vcs_t, ram));
+}
+
+/* The child behind an action, which is run if it is new. -1: the budget or the room is used up. */
+static int go(tree_t *t, int from, int action) {
+  vcs_search_t *s = t->s;
+  node_t *node = &t->nodes[from], *next = &t->nodes[t->count];
+  if (node->child[action]) return node->child[action];
+  if (t->count == t->room || s->spent >= s->job->options->budget) return -1;
+  vcs_controls_t controls = s->controls[node->frame];
+  controls.held[0] = held_of(action);
+  memcpy(t->machine, t->machines + (size_t)from * t->size, t->size);
+  vcs_control(s->run.cart, t->machine, &controls);
+  vcs_frame(s->run.cart, t->machine, NULL);
+  memcpy(t->machines + (size_t)t->count * t->size, t->machine, t->size);
+  s->spent++;
+  *next = (node_t){.frame = node->frame + 1, .parent = from, .action = action};
+  for (int c = 0; c < s->job->cell_count; c++) {
+    const int state = node->state[c];
+    const uint8_t by = (uint8_t)(t->machine->ram[s->job->cells[c].index] - state / PACES);
+    next->state[c] = (int16_t)state_behind(state, by);
+    learn(&t->cells[c], state, action, by);
+  }
+  if (value_of(t, t->count) == 0) t->early[t->early_count++ % EARLY] = t->count;
+  return node->child[action] = t->count++;
+}
+
+/* The sequence that leads to a last frame is taken unless it is worse. */
+static void finish(tree_t *t, int last) {
+  vcs_search_t *s = t->s;
+  const double value = value_of(t, last);
+  if (value < s->value) return;
+  for (int n = last; n; n = t->nodes[n].parent) s->tried[t->nodes[n].frame - 1] = held_of(t->nodes[n].action);
   vcs_steer_take(s, s->tried, value);
+}
+
+/* ---- Trials ------------------------------------------------------------------------------------------------- */
+
+/* The action that promises most in a new node; of equal ones the present one. */
+static int choose(const tree_t *t, const node_t *node, int present, float *most) {
+  int best = present;
+  *most = -FLT_MAX;
+  for (int a = 0; a < ACTIONS; a++) {
+    const float promise = promise_of(t, node, a) + (a == present ? 0.001f : noise(t->s, 0.001f));
+    if (promise > *most) *most = promise, best = a;
+  }
+  return best;
+}
+
+/* By promises: down the tree to the best untried action, and on from there, with a decision every `step` frames. */
+static void try_planned(tree_t *t) {
+  const int frames = t->s->run.frames, step = 1 << vcs_steer_draw(&t->s->random, 5);
+  const float promised = t->nodes[0].promise;
+  bool fresh = false; /* the node is new, and so are all behind it */
+  int at = 0, action = 0, since = 0;
+  while (at >= 0 && t->nodes[at].frame < frames) {
+    const node_t *node = &t->nodes[at];
+    if (!fresh) {
+      action = node->best;
+      fresh = !node->child[action];
+    } else if (since++ % step == 0 || frames - node->frame <= step) {
+      float most;
+      action = choose(t, node, action, &most);
+      if (most < promised - 0.5f) return;
+    }
+    at = go(t, at, action);
+  }
+  if (at >= 0) finish(t, at);
+}
+
+/* As s->tried says. */
+static void try_sequence(tree_t *t) {
+  int at = 0;
+  for (int f = 0; f < t->s->run.frames && at >= 0; f++) at = go(t, at, action_of(t->s->tried[f]));
+  if (at >= 0) finish(t, at);
+}
+
+/* Writes the sequence that leads to the goal before the last frame, late enough: no control is held first, or from some
+ * frame of it on, for as long as it was early. */
+static void delay(tree_t *t) {
+  vcs_search_t *s = t->s;
+  const int count = t->early_count < EARLY ? t->early_count : EARLY;
+  int n = t->early[vcs_steer_draw(&s->random, (uint32_t)count)];
+  const int by = s->run.frames - t->nodes[n].frame;
+  const int at = vcs_steer_draw(&s->random, 2) ? (int)vcs_steer_draw(&s->random, (uint32_t)t->nodes[n].frame) : 0;
+  for (; n; n = t->nodes[n].parent) {
+    const int frame = t->nodes[n].frame - 1;
+    s->tried[frame < at ? frame : frame + by] = held_of(t->nodes[n].action);
+  }
+  memset(s->tried + at, 0, (size_t)by);
+}
+
+/* At random: a whole sequence; the best one with another rest, another stretch, or one action to its end; or one that
+ * was at the goal too early. */
+static void try_drawn(tree_t *t) {
+  enum { WHOLE, REST, STRETCH, HOLD, DELAY, WAYS };
+  vcs_search_t *s = t->s;
+  const int frames = s->run.frames, way = (int)vcs_steer_draw(&s->random, t->early_count ? WAYS : DELAY);
+  const bool whole = way == WHOLE || (way == HOLD && vcs_steer_draw(&s->random, 2));
+  int from = whole ? 0 : (int)vcs_steer_draw(&s->random, (uint32_t)frames);
+  memcpy(s->tried, s->held, (size_t)frames);
+  if (way == DELAY) {
+    delay(t);
+    from = frames;
+  }
+  while (from < frames) {
+    const int behind = vcs_steer_draw_stretch(&s->random, s->tried, from, frames);
+    if (way == HOLD) memset(s->tried + from, s->tried[from], (size_t)(frames - from));
+    from = way == WHOLE || way == REST ? behind : frames;
+  }
+  try_sequence(t);
+}
+
+/* An empty tree: the start of the run. */
+static void plant(tree_t *t) {
+  memcpy(t->machines, t->s->run.start, t->size);
+  t->nodes[0] = (node_t){0};
+  t->count = 1;
+  t->planned = t->early_count = 0;
+  for (int c = 0; c < t->s->job->cell_count; c++) {
+    t->nodes[0].state[c] = (int16_t)(PACES * t->s->run.start->ram[t->s->job->cells[c].index] + STILL);
+  }
+}
+
+static void search(tree_t *t) {
+  int64_t drawn = 0, planned = 0; /* frames */
+  plant(t);
+  try_sequence(t);
+  while (vcs_steer_goes_on(t->s)) {
+    if (t->count + t->s->run.frames > t->room) plant(t);
+    plan_all(t);
+    if (t->nodes[0].promise == -FLT_MAX) return; /* everything was tried */
+    const bool hopeful = t->nodes[0].promise > 0;
+    const int64_t before = t->s->spent;
+    const int first = t->count;
+    if (drawn * (hopeful ? 3 : 1) <= planned * (hopeful ? 1 : 3)) {
+      try_drawn(t);
+      drawn += t->s->spent - before;
+    } else {
+      try_planned(t);
+      planned += t->s->spent - before;
+    }
+    rate_from(t, first);
+  }
 }
 
 void vcs_steer_horizon(vcs_search_t *s) {
@@ -142,23 +422,16 @@ void vcs_steer_horizon(vcs_search_t *s) {
     vcs_steer_exact(s);
     return;
   }
-  const size_t room = (size_t)s->run.frames + 1;
-  point_t *tried = malloc(sizeof *tried);
-  line_t line = {malloc(room * sizeof(point_t)), 1}, fresh = {malloc(room * sizeof(point_t)), 0};
-  if (!tried || !line.points || !fresh.points) s->failed = true;
-  if (!s->failed) {
-    point_t *start = line.points;
-    memset(start, 0, sizeof *start);
-    memcpy(&start->machine, s->run.start, vcs_state_size(s->run.cart));
-    if (s->job->options->env) start->rules = s->job->options->env->play;
-    start->value = vcs_steer_value(s->job, 0, start->machine.ram);
-    try_rest(s, &line, &fresh, 0, true, tried);
-  }
-  while (vcs_steer_goes_on(s) && line.count > 1) {
-    const int from = (int)vcs_steer_draw(&s->random, (uint32_t)line.count - 1);
-    try_rest(s, &line, &fresh, from, vcs_steer_draw(&s->random, 2), tried);
-  }
-  free(tried);
-  free(line.points);
-  free(fresh.points);
+  const int64_t most = s->job->options->budget + 1;
+  tree_t t = {.s = s, .size = vcs_state_size(s->run.cart), .room = most < NODES_MAX ? (int)most : NODES_MAX};
+  t.cells = calloc((size_t)s->job->cell_count, sizeof *t.cells);
+  t.nodes = malloc((size_t)t.room * sizeof *t.nodes);
+  t.machines = malloc((size_t)t.room * t.size);
+  t.machine = calloc(1, sizeof *t.machine);
+  if (!t.cells || !t.nodes || !t.machines || !t.machine) s->failed = true;
+  if (!s->failed) search(&t);
+  free(t.cells);
+  free(t.nodes);
+  free(t.machines);
+  free(t.machine);
 }

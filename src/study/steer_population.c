@@ -146,7 +146,7 @@ static bool differentiate(vcs_search_t *s, changes_t *c) {
 void vcs_steer_take(vcs_search_t *s, const uint8_t *held, double value) {
   memcpy(s->held, held, (size_t)s->run.frames);
   s->value = value;
-  if (value <= s->result.value) return;
+  if (s->result.frames && value <= s->result.value) return;
   s->result.value = value;
   s->result.frames = s->spent;
   memcpy(s->result.held, held, (size_t)s->run.frames);

@@ -13,13 +13,17 @@ neuroscience  does Jonas and Kording's experiments (lesions, tuning, Granger cau
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import json
+import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +35,7 @@ from .methods import METHODS, Method
 BUDGET = 64  # runs of the equal-budget column
 EXAMPLES = """examples:
   python -m diffvcs.benchmark run --suite quick                 # our own cartridge: no ROM images needed
-  python -m diffvcs.benchmark run --suite test                  # the benchmark
+  python -m diffvcs.benchmark run --suite test --jobs 2         # the benchmark, on two cores
   python -m diffvcs.benchmark run --suite test --tracks ram-screen,inputs-screen --methods random,saliency/ste
   python -m diffvcs.benchmark run --suite quick --plugin mine.py # with the methods that mine.py registers by @method
   python -m diffvcs.benchmark report --suite test               # -> out/benchmark/test.html
@@ -149,21 +153,70 @@ def load_plugin(path: Path | None) -> None:
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
+# ---- several tasks at once -------------------------------------------------------------------------------------------
+
+_stop: Any = None  # of a process that evaluates tasks: an event that the first process sets when it is interrupted
+
+
+def _begin(stop: Any, plugin: Path | None) -> None:
+    """The start of a process that evaluates tasks. Ctrl-C is for the first process, which sets the event."""
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    suite.THREADS = 1
+    load_plugin(plugin)
+
+
+def _continue(text: str) -> None:
+    if _stop.is_set():
+        raise KeyboardInterrupt
+
+
+def _evaluate_task(task: suite.Task, methods: Sequence[str], folder: Path) -> dict[str, Any]:
+    return evaluate(task, methods, folder, _continue)
+
+
+def _evaluate_all(
+    chosen: Sequence[suite.Task], methods: Sequence[str], options: argparse.Namespace, show: Callable[[int, str], None]
+) -> list[dict[str, Any]]:
+    """Evaluates tasks in several processes with a thread each. An interrupt stops them between two methods."""
+    context = multiprocessing.get_context("spawn")
+    stop, module = context.Event(), importlib.import_module("diffvcs.benchmark.__main__")  # a process finds its name
+    with ProcessPoolExecutor(options.jobs, context, module._begin, (stop, options.plugin)) as pool:
+        try:
+            found = [pool.submit(module._evaluate_task, task, methods, options.out) for task in chosen]
+            show(0, "")
+            for number, done in enumerate(as_completed(found), 1):
+                show(number, done.result()["task"])
+            return [one.result() for one in found]
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 def run(options: argparse.Namespace) -> None:
     """Scores the methods on every task, and prints the ranking."""
     tracks = track_names(options.tracks)
     chosen, methods, start = suite.tasks(options.suite, tracks), method_names(options.methods), time.monotonic()
     chosen.sort(key=lambda task: suite.TRACKS.index(task.track))
     shown = sys.stderr.isatty()
-    results = []
-    for number, task in enumerate(chosen):
 
-        def tell(text: str, number: int = number, task: suite.Task = task) -> None:
-            if shown:
-                line = f"{number}/{len(chosen)} tasks, {time.monotonic() - start:.0f} s: {task.name} {text}"
-                print(f"\r{line:<110.110}", end="", file=sys.stderr, flush=True)
+    def show(number: int, text: str) -> None:
+        if shown:
+            line = f"{number}/{len(chosen)} tasks, {time.monotonic() - start:.0f} s: {text}"
+            print(f"\r{line:<110.110}", end="", file=sys.stderr, flush=True)
 
-        results.append(evaluate(task, methods, options.out, tell))
+    if options.jobs > 1:
+        results = _evaluate_all(chosen, methods, options, show)
+    else:
+        results = []
+        for number, task in enumerate(chosen):
+
+            def tell(text: str, number: int = number, task: suite.Task = task) -> None:
+                show(number, f"{task.name} {text}")
+
+            results.append(evaluate(task, methods, options.out, tell))
     if shown:
         print(f"\r{'':<110}\r", end="", file=sys.stderr)
     print(
@@ -314,6 +367,8 @@ def main(argv: list[str] | None = None) -> int:
         if name in ("run", "export"):
             command.add_argument("--tracks", help=f"some of {','.join(suite.TRACKS)}; default all")
             command.add_argument("--methods", help="names with commas between them; default all")
+        if name == "run":
+            command.add_argument("--jobs", type=int, default=1, help="tasks at once, each in a process; default 1")
         if name == "export":
             command.add_argument("--quantus", action="store_true", required=True, help="the format of Quantus")
         if name == "report":

@@ -177,7 +177,7 @@ def neuroscience_page(examined: list[dict[str, Any]]) -> str:
 
 def _intervals(row: dict[str, Any]) -> list[str]:
     """The scores of a map as text."""
-    scores = (row[name] for name in ("where", "how much", "objects"))
+    scores = (row[name] for name in maps.SCORES)
     return [f"{s[0]:.2f} ({s[1]:.2f} to {s[2]:.2f})" if s else "-" for s in scores]
 
 
@@ -185,8 +185,9 @@ def agents_page(games: dict[str, list[dict[str, Any]]]) -> str:
     """Returns the page of the agents' maps: a table for each game, and one decision with its maps."""
     body = [
         "<p>Maps of what makes an agent act, scored by flipping each bit of RAM 15 frames before the decision and running. <b>where</b>: AUROC "
-        "between cells that can matter and those that cannot. <b>how much</b>: rank correlation among those that can. <b>objects</b>: share of "
-        "pairs of objects in the right order. Means over decisions, with 95 % intervals.</p>"
+        "between cells that can matter and those that cannot. <b>how much</b>: rank correlation among those that can. <b>shuffled</b>: rank "
+        "correlation with the map of a network with shuffled weights, which is near 1 for a map that does not depend on what was learned. "
+        "<b>objects</b>: share of pairs of objects in the right order. Means over decisions, with 95 % intervals.</p>"
     ]
     for game, explained in games.items():
         bits, matter = (np.mean([found[name] for found in explained]) for name in ("bits", "matter"))
@@ -195,7 +196,7 @@ def agents_page(games: dict[str, list[dict[str, Any]]]) -> str:
             f"action, and {matter:.0f} of {maps.CELLS} cells can matter.</p>"
         )
         rows = [[row["map"], *_intervals(row)] for row in maps.summarize(explained)]
-        body.append(_table(("map", "where", "how much", "objects"), rows))
+        body.append(_table(("map", *maps.SCORES), rows))
         decision = maps.decisions(game, 1, seed=2)[0]
         effects, _ = maps.truth(decision)
         shown = [image(maps.overlay(decision, effects), "truth", 1)]

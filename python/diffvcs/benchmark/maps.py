@@ -22,7 +22,7 @@ another action; a map gives an object the mean over the cells that the object is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ MAPS = (
     "gradient", "gradient x input", "guided", "deeplift", "perturbation", "sarfa", "occlusion", "object", "movement",
     "edges", "random",
 )  # fmt: skip
+SCORES = ("where", "how much", "shuffled", "objects")
 
 
 @dataclass
@@ -204,6 +205,15 @@ def maps(decision: Decision) -> dict[str, np.ndarray]:
     return found
 
 
+def shuffled(decision: Decision) -> Decision:
+    """Returns the same decision of a network whose weights are shuffled in each layer (Adebayo et al. 2018). A map that looks the same
+    without what was learned does not explain it."""
+    agent, random = decision.agent, np.random.default_rng(decision.cells.sum())
+    first, second = (random.permutation(w.reshape(-1)).reshape(w.shape) for w in (agent.first, agent.second))
+    other = replace(agent, first=first, second=second)
+    return replace(decision, agent=other, wanted=other.best_two(decision.cells))
+
+
 # ---- scores ----------------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +235,8 @@ def explain(decision: Decision) -> dict[str, Any]:
     """Returns the truth and the scores of one decision's maps.
 
     "where" is the AUROC between cells that can matter and those that cannot, "how much" the rank correlation among those that can,
-    "objects" pairs of a map's number and the truth of each object that is drawn.
+    "shuffled" their rank correlation with the same map of a network with shuffled weights, "objects" pairs of a map's number and the truth of each object
+    that is drawn.
     """
     effects, acts = truth(decision)
     bits, without = object_bits(decision.agent.game), objects_seen(decision)
@@ -235,10 +246,12 @@ def explain(decision: Decision) -> dict[str, Any]:
         "matter": int(np.count_nonzero(effects)), "bits": int(acts.sum()), "objects": {n: float(acts[bits[n]].mean()) for n in inside},
         "maps": {},
     }  # fmt: skip
+    without_learning = maps(shuffled(decision))
     for name, values in maps(decision).items():
         found["maps"][name] = {
             "where": scores.auroc(values, effects > 0),
             "how much": spearman(values[effects > 0], effects[effects > 0]),
+            "shuffled": spearman(values[effects > 0], without_learning[name][effects > 0]),
             "objects": {n: float(values[cells].mean()) for n, cells in inside.items()},
         }
     return found
@@ -253,7 +266,7 @@ def summarize(explained: list[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
     for name in MAPS:
         row: dict[str, Any] = {"map": name}
-        for score in ("where", "how much"):
+        for score in ("where", "how much", "shuffled"):
             values = [found["maps"][name][score] for found in explained]
             row[score] = scores.interval([value for value in values if np.isfinite(value)] or [0.0])
         right: list[float] = []
@@ -270,12 +283,10 @@ def summarize(explained: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def text_table(rows: list[dict[str, Any]]) -> str:
     """Returns the rows of `summarize` as lines of text."""
-    lines = [f"{'map':18} where              how much            objects"]
+    lines = [f"{'map':18}" + "".join(f"{score:24}" for score in SCORES).rstrip()]
     for row in rows:
-        cells = [
-            f"{row[s][0]:5.2f} ({row[s][1]:.2f} to {row[s][2]:.2f})" for s in ("where", "how much", "objects") if row[s]
-        ]
-        lines.append(f"{row['map']:18}" + " ".join(f"{cell:21}" for cell in cells).rstrip())
+        cells = [f"{row[s][0]:.2f} ({row[s][1]:.2f} to {row[s][2]:.2f})" if row[s] else "-" for s in SCORES]
+        lines.append(f"{row['map']:18}" + "".join(f"{cell:24}" for cell in cells).rstrip())
     return "\n".join(lines)
 
 
@@ -293,10 +304,12 @@ def overlay(decision: Decision, values: np.ndarray) -> np.ndarray:
 __all__ = [
     "Decision",
     "MAPS",
+    "SCORES",
     "decisions",
     "explain",
     "maps",
     "overlay",
+    "shuffled",
     "spearman",
     "summarize",
     "text_table",

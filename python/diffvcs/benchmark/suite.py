@@ -50,6 +50,7 @@ ROM_BYTES, LESION_BITS = 32, 192  # sources of the ROM tracks
 LEAST = 3  # causes, and non-causes, that a task has
 DRAWS = 12  # states that are drawn for a task; a task without a good one is left out
 CHUNK = 32  # runs of one call
+THREADS = 0  # of one call; 0: one for each core. No result depends on them
 WATCHED = 512  # frames that methods which only watch may see
 LATEST = 1800  # frames before a run, at most
 LONGEST = LATEST + WATCHED + LESION_FRAMES  # frames of a game that any task or method sees
@@ -356,7 +357,7 @@ def _sums(played: Run, sets: list[np.ndarray], weights: np.ndarray, score: bool,
     """F(flipped) - F for sets of places: the weighed sum of the last picture's pixels, or the score."""
     found = jacobian(
         played.cart, played.before, played.actions.tolist(), wrt=sets, of="score" if score else "screen",
-        played=played, engine=engine,
+        played=played, engine=engine, threads=THREADS,
     )  # fmt: skip
     change = (found.flipped.astype(np.int64) - found.base).astype(float)
     if not score:
@@ -382,7 +383,7 @@ def _jacobian(
     """What changes in the pictures with these numbers; the first number is 0."""
     return jacobian(
         played.cart, played.before, played.actions.tolist(), wrt=sets, of=of, horizons=[look + 1 for look in looks],
-        played=played, engine=engine,
+        played=played, engine=engine, threads=THREADS,
     )  # fmt: skip
 
 

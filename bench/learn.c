@@ -1,0 +1,202 @@
+/* learn.c: how fast batches make observations for a learner, for `make bench-learn`.
+ *
+ *   learn ROMS [SECONDS] [THREADS...]     Pong, Breakout and Space Invaders, random play, stacks of four 84 x 84
+ * pictures
+ *
+ * A row for each number of environments, a column for each number of host threads (1, 2, 4, ... up to the number of
+ * cores unless they are given) and for the first GPU, if there is one. Numbers are raw frames of 60 Hz a second in
+ * millions, mean of the games. The second table is the efficiency of the threads: their speed divided by the number
+ * of threads and by the best speed of one thread.
+ *
+ * A number of environments is left out for threads that would take longer than PATIENCE for a step.
+ */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "diffvcs/diffvcs.h"
+
+enum { GAMES = 3, COLUMNS_MAX = 12, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
+static const char *const games[GAMES] = {"pong", "breakout", "space_invaders"};
+static const int32_t sizes[] = {32, 128, 256, 1024, 4096, 16384};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+static const double PATIENCE = 0.25, SLOWEST = 25e3; /* seconds; frames a second of one thread */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(const char *message) {
+  fprintf(stderr, "learn: %s\n", message);
+  exit(1);
+}
+
+static void must(vcs_status_t status, const vcs_error_t *error) {
+  if (status) die(error->message);
+}
+
+static vcs_cart_t *load(const char *roms, const char *game) {
+  static uint8_t image[65536];
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s.bin", roms, game);
+  FILE *file = fopen(path, "rb");
+  if (!file) die("an image is missing: give the folder with pong.bin, breakout.bin and space_invaders.bin");
+  const size_t size = fread(image, 1, sizeof image, file);
+  fclose(file);
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = game};
+  vcs_cart_t *cart;
+  vcs_error_t error;
+  must(vcs_cart_load(image, size, &options, &cart, &error), &error);
+  return cart;
+}
+
+static void *allocate(int32_t device, size_t size) {
+  void *memory;
+  vcs_error_t error;
+  must(vcs_device_allocate(device, size, &memory, &error), &error);
+  return memory;
+}
+
+/* Random actions, in the memory of the device: ACTIONS_ROWS rows of one action for each environment. */
+static int32_t *random_actions(int32_t device, int32_t envs, int32_t known) {
+  const size_t count = (size_t)envs * ACTIONS_ROWS, size = count * sizeof(int32_t);
+  int32_t *here = malloc(size), *there = allocate(device, size);
+  uint64_t state = 1;
+  vcs_error_t error;
+  if (!here) die("out of memory");
+  for (size_t i = 0; i < count; i++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    here[i] = (int32_t)((state >> 33) % (uint64_t)known);
+  }
+  must(vcs_device_move(device, there, here, size, &error), &error);
+  free(here);
+  return there;
+}
+
+/* Frames a second of a batch on a device, with so many threads if it is the host. */
+static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, double seconds) {
+  vcs_batch_options_t options;
+  vcs_batch_t *batch;
+  vcs_error_t error;
+  int32_t list[VCS_ACTIONS];
+  vcs_batch_defaults(&options);
+  options.envs = envs;
+  options.threads = threads;
+  options.device = device;
+  options.autoreset = VCS_AUTORESET_SAME_STEP;
+  options.stack_in_place = 1;
+  must(vcs_batch_create(&cart, 1, NULL, &options, &batch, &error), &error);
+  const size_t count = (size_t)envs;
+  const vcs_batch_results_t results = {.observations = allocate(device, count * vcs_batch_observation_size(batch)),
+                                       .rewards = allocate(device, count * sizeof(int32_t)),
+                                       .lives = allocate(device, count * sizeof(int32_t)),
+                                       .terminated = allocate(device, count),
+                                       .truncated = allocate(device, count)};
+  int32_t *actions = random_actions(device, envs, vcs_batch_actions(batch, 0, list));
+  must(vcs_batch_reset(batch, NULL, NULL, envs, &results, &error), &error);
+  int64_t steps = 0;
+  double start = 0, spent = 0;
+  for (int64_t i = 0; i < WARM_STEPS || spent < seconds; i++) {
+    if (i == WARM_STEPS) {
+      must(vcs_batch_wait(batch, &error), &error);
+      start = now();
+    }
+    must(vcs_batch_step(batch, actions + (size_t)(i % ACTIONS_ROWS) * count, NULL, &results, &error), &error);
+    if (i < WARM_STEPS) continue;
+    must(vcs_batch_wait(batch, &error), &error);
+    steps++;
+    spent = now() - start;
+  }
+  void *const buffers[] = {results.observations, results.rewards,   results.lives,
+                           results.terminated,   results.truncated, actions};
+  vcs_batch_free(batch);
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(device, buffers[i]);
+  return (double)steps * FRAME_SKIP * envs / spent;
+}
+
+/* The columns: numbers of threads, or GPU. */
+typedef struct {
+  double seconds;
+  int32_t threads[COLUMNS_MAX];
+  int count;
+} plan_t;
+
+static plan_t read_plan(int argc, char **argv) {
+  plan_t plan = {.seconds = 0.3};
+  if (argc < 2) die("usage: learn ROMS [SECONDS] [THREADS...]");
+  if (argc > 2) plan.seconds = atof(argv[2]);
+  if (plan.seconds <= 0) die("SECONDS must be a positive number");
+  for (int i = 3; i < argc && plan.count < COLUMNS_MAX - 1; i++) {
+    const int32_t threads = atoi(argv[i]);
+    if (threads < 1) die("THREADS must be at least 1");
+    plan.threads[plan.count++] = threads;
+  }
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  for (int32_t threads = 1; argc <= 3 && threads <= cores && plan.count < COLUMNS_MAX - 1; threads *= 2) {
+    plan.threads[plan.count++] = threads;
+  }
+  if (!vcs_device_missing(VCS_GPU)) plan.threads[plan.count++] = GPU;
+  return plan;
+}
+
+static void print_names(const plan_t *plan) {
+  printf("%8s", "envs");
+  for (int c = 0; c < plan->count; c++) {
+    char name[32];
+    snprintf(name, sizeof name, "%d thread%s", (int)plan->threads[c], plan->threads[c] == 1 ? "" : "s");
+    printf("%12s", plan->threads[c] == GPU ? "GPU" : name);
+  }
+  printf("\n");
+}
+
+int main(int argc, char **argv) {
+  const plan_t plan = read_plan(argc, argv);
+  vcs_cart_t *carts[GAMES];
+  static double rates[SIZES][COLUMNS_MAX];
+  double alone = NAN;
+  for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
+  printf("raw frames a second, millions, mean of Pong, Breakout and Space Invaders\n");
+  print_names(&plan);
+  for (int s = 0; s < SIZES; s++) {
+    printf("%8d", (int)sizes[s]);
+    for (int c = 0; c < plan.count; c++) {
+      const int32_t threads = plan.threads[c], device = threads == GPU ? VCS_GPU : VCS_CPU;
+      const bool skips = threads != GPU && FRAME_SKIP * sizes[s] > PATIENCE * SLOWEST * threads;
+      rates[s][c] = skips ? NAN : 0;
+      for (int g = 0; !skips && g < GAMES; g++) {
+        rates[s][c] += measure(carts[g], device, threads, sizes[s], plan.seconds) / GAMES;
+      }
+      if (threads == 1) alone = fmax(alone, rates[s][c]); /* fmax takes the number when the other is none */
+      if (skips) {
+        printf("%12s", "");
+      } else {
+        printf("%12.4f", 1e-6 * rates[s][c]);
+      }
+      fflush(stdout);
+    }
+    printf("\n");
+  }
+  if (!isnan(alone)) {
+    printf("efficiency of threads\n");
+    print_names(&plan);
+    for (int s = 0; s < SIZES; s++) {
+      printf("%8d", (int)sizes[s]);
+      for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) {
+        if (isnan(rates[s][c])) {
+          printf("%12s", "");
+        } else {
+          printf("%12.2f", rates[s][c] / plan.threads[c] / alone);
+        }
+      }
+      printf("\n");
+    }
+  }
+  for (int g = 0; g < GAMES; g++) vcs_cart_free(carts[g]);
+  return 0;
+}
