@@ -7,7 +7,9 @@ reads as data, or as the operand of an immediate instruction, is set to all 255 
 again. A wrong pixel is then
 
     unreached  if no value of any byte gives it the wanted colour;
-    tied       if some do, but each of them makes at least as many pixels of the drawing wrong as it puts right, or is code;
+    code       if only operands do, which `edit` leaves alone;
+    excluded   if each byte of data that does makes one and the same other pixel wrong: never both are right;
+    tied       if each makes some others wrong, at least as many as it puts right;
     left       if a byte would have made the drawing better: the search missed it.
 
     python bench/drawings.py                  # docs/edit.md
@@ -25,12 +27,8 @@ GAMES = "space_invaders pong breakout seaquest qbert ms_pacman asteroids freeway
 BYTES_AT_ONCE = 8
 
 
-def place_figure(machine: diffvcs.Machine, rng: random.Random) -> tuple[np.ndarray, int, int]:
-    """A figure as palette indices, and its corner."""
-    machine.act_on("NOOP")
-    objects, screen = machine.objects(playfield=False), machine.screen()
-    players = [o for o in objects if o["kind"] < 2 and o["h"] >= 4 and o["w"] >= 4 and o["seen"] == o["pixels"]]
-    shape = rng.choice(players)
+def draw_figure(screen: np.ndarray, shape: np.void, rng: random.Random) -> np.ndarray:
+    """A figure over an object, as palette indices; where the object and what is around it have one colour, so has the figure."""
     x, y, size = int(shape["x"]), int(shape["y"]), int(shape["size"])
     columns, rows = int(shape["w"]) // size, int(shape["h"]) // 2
     bits = [[rng.random() < 0.5 for _ in range((columns + 1) // 2)] for _ in range(rows)]
@@ -43,7 +41,22 @@ def place_figure(machine: diffvcs.Machine, rng: random.Random) -> tuple[np.ndarr
         for column in range(columns):
             bit = bits[row // 2][min(column, columns - 1 - column)]
             figure[row, column * size : (column + 1) * size] = lit if bit else around[0]
-    return figure, x, y
+    return figure
+
+
+def place_figure(machine: diffvcs.Machine, rng: random.Random) -> tuple[np.ndarray, int, int]:
+    """A figure of at least two colours over a player that is seen, and its corner."""
+    machine.act_on("NOOP")
+    objects, screen = machine.objects(playfield=False), machine.screen()
+    players = [o for o in objects if o["kind"] < 2 and o["h"] >= 4 and o["w"] >= 4 and o["seen"] == o["pixels"]]
+    for _ in range(100):
+        shape = rng.choice(players)
+        x, y = int(shape["x"]), int(shape["y"])
+        figure = draw_figure(screen, shape, rng)
+        height, width = figure.shape
+        if len(np.unique(figure)) > 1 and (figure != screen[y : y + height, x : x + width]).mean() > 0.1:
+            return figure, x, y
+    raise SystemExit(f"{machine.cart.game} shows no object to draw over")
 
 
 def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: int, y: int) -> dict[str, int]:
@@ -54,7 +67,8 @@ def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: i
     uses = diffvcs.rom_uses(played)
     immediate = (uses["kind"] == 2) & np.array(["#" in str(text) for text in uses["text"]])
     tried = np.flatnonzero((uses["kind"] == 1) | immediate)
-    reached, helped = np.zeros_like(wrong), np.zeros_like(wrong)
+    reached, by_data, helped = np.zeros_like(wrong), np.zeros_like(wrong), np.zeros_like(wrong)
+    against = np.ones((wrong.size, wrong.size), bool)  # of each pixel, those that every byte breaks that puts it right
     for first in range(0, len(tried), BYTES_AT_ONCE):
         sets = []
         for offset in tried[first : first + BYTES_AT_ONCE]:
@@ -71,13 +85,23 @@ def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: i
         change = np.zeros(len(sets), int)
         np.add.at(change, number, (~right).astype(int) - wrong[row, column].astype(int))
         reached[row[right], column[right]] = True
-        is_data = np.repeat(~immediate[tried[first : first + BYTES_AT_ONCE]], 255)
-        better = right & (change[number] < 0) & is_data[number]
+        is_data = np.repeat(~immediate[tried[first : first + BYTES_AT_ONCE]], 255)[number]
+        by_data[row[right & is_data], column[right & is_data]] = True
+        pixel, breaks = row * width + column, ~right & ~wrong[row, column]
+        for flip in np.unique(number[right & is_data & wrong[row, column]]):
+            own = number == flip
+            broken = np.zeros(wrong.size, bool)
+            broken[pixel[own & breaks]] = True
+            against[pixel[own & right & wrong[row, column]]] &= broken
+        better = right & is_data & (change[number] < 0)
         helped[row[better], column[better]] = True
+    excluded = against.any(axis=1).reshape(wrong.shape)
     return {
         "unreached": int((wrong & ~reached).sum()),
-        "tied": int((wrong & reached & ~helped).sum()),
-        "left": int((wrong & helped).sum()),
+        "code": int((wrong & reached & ~by_data).sum()),
+        "excluded": int((wrong & by_data & excluded).sum()),
+        "tied": int((wrong & by_data & ~excluded & ~helped).sum()),
+        "left": int((wrong & helped & ~excluded).sum()),
     }
 
 
@@ -87,8 +111,10 @@ def main() -> None:
     parser.add_argument("--drawings", type=int, default=2, help="of each game")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    print("| game | drawing | pixels | wrong before | after | unreached | tied | left | Jacobians | runs |")
-    print("|---|---|" + "---:|" * 8)
+    print(
+        "| game | drawing | pixels | wrong before | after | unreached | code | excluded | tied | left | Jacobians | runs |"
+    )
+    print("|---|---|" + "---:|" * 10)
     for game in options.games:
         for number in range(options.drawings):
             machine = diffvcs.Machine(game)
@@ -99,13 +125,13 @@ def main() -> None:
             figure, x, y = place_figure(machine, random.Random(f"{options.seed} {game} {number}"))
             colours = machine.cart.pixel_values("rgb")[figure].astype(np.uint8)
             found = diffvcs.edit(played, colours, x, y, exact=True)
-            why = {"unreached": 0, "tied": 0, "left": 0}
+            why = dict.fromkeys(("unreached", "code", "excluded", "tied", "left"), 0)
             if found.wrong_after:
                 patched = diffvcs.Cartridge(game, patch=found.patch)
                 why = explain(start, patched, figure, x, y)
             print(
                 f"| {game} | {figure.shape[1]}x{figure.shape[0]} at {x},{y} | {figure.size} | {found.wrong_before} | "
-                f"{found.wrong_after} | {why['unreached']} | {why['tied']} | {why['left']} | {found.walks} | {found.runs} |",
+                f"{found.wrong_after} | {' | '.join(str(count) for count in why.values())} | {found.walks} | {found.runs} |",
                 flush=True,
             )
 

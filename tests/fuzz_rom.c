@@ -2,12 +2,15 @@
  *
  *   fuzz_rom [FRAMES [SEED [EVERY]]]     run about FRAMES frames in total (default 20000), and
  *                                        differentiate after one in EVERY of them (default 200)
+ *   fuzz_rom FRAMES SEED reference       run FRAMES frames twice: as fast as possible, and by the reference, core/cpu.h
+ *                                        and a TIA that draws, one instruction after the other
  *
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
  * the bytes that jam the CPU, of noise after a small valid frame loop, and of repeated short loops; controls, profile
  * and television are drawn anew for each. Half of the images run twice: frame by frame and drawing, and not drawing,
- * frame by frame or instruction by instruction. The two machines must stay equal, byte for byte. Every few images one
+ * frame by frame or instruction by instruction. The two machines must stay equal, byte for byte; beside the reference
+ * the pictures must, too. Every few images one
  * is handed to the loader that is empty, cut short, too long or of an odd size; it may be refused, with a message, or
  * run. Some machines run with time nearly used up, so that the 32-bit clocks of an endless frame wrap.
  *
@@ -27,7 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/state.h"
+#include "core/console.h"
 #include "core/splitmix.h"
 #include "diffvcs/grad.h"
 #include "scheme_sizes.h"
@@ -100,9 +103,10 @@ static uint8_t *make_image(size_t size, unsigned kind) {
 /* ---- Running ------------------------------------------------------------------------------------------------ */
 
 static struct {
-  uint64_t frames, drawn, jams, images, refused, instructions, environments, derivatives, too_large, rounded;
+  uint64_t frames, drawn, jams, images, refused, instructions, environments, derivatives, too_large, rounded, compared;
 } done;
 static unsigned derive_every = 200;
+static bool by_reference;
 
 static vcs_controls_t random_controls(void) {
   vcs_controls_t controls;
@@ -142,6 +146,19 @@ static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m) {
     if (step.frame_over) break;
   }
   vcs_frame_end(cart, m, NULL);
+}
+
+static void reference_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_video_t video;
+  bool over = false;
+  vcs_video_start(&video, cart, frames);
+  vcs_console_start_frame(cart, m);
+  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !m->jammed && !over; i++) {
+    vcs_cpu_step(cart, m, &video, &over);
+    m->instructions++;
+  }
+  if (over) m->partial = 0;
+  vcs_console_finish_frame(cart, m, &video);
 }
 
 /* ---- Derivatives ---------------------------------------------------------------------------------------------- */
@@ -324,6 +341,47 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
   free(frames);
 }
 
+/* Runs every frame twice, the second time by the reference. */
+static void play_with_reference(const vcs_cart_t *cart, uint64_t frames_left) {
+  size_t size = vcs_state_size(cart);
+  vcs_t *m = malloc(size), *twin = malloc(size);
+  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES), *twin_frames = malloc(2 * VCS_FRAME_BYTES);
+  if (!m || !twin || !frames || !twin_frames) exit(2);
+  vcs_boot(cart, m, frames);
+  memcpy(twin, m, size);
+  memcpy(twin_frames, frames, 2 * VCS_FRAME_BYTES);
+  const bool draws = below(2);
+  for (int i = 0, calls = 1 + (int)below(60); i < calls && frames_left > 0; i++, frames_left--) {
+    vcs_controls_t controls = random_controls();
+    vcs_control(cart, m, &controls);
+    vcs_control(cart, twin, &controls);
+    if (below(200) == 0) {
+      age(m);
+      twin->cycles = m->cycles;
+    }
+    vcs_frame(cart, m, draws ? frames : NULL);
+    reference_frame(cart, twin, draws ? twin_frames : NULL);
+    done.frames++;
+    done.compared++;
+    done.drawn += draws;
+    if (memcmp(m, twin, size) != 0 || memcmp(frames, twin_frames, 2 * VCS_FRAME_BYTES) != 0) {
+      fprintf(stderr, "not as the reference: image %" PRIu64 ", scheme %s, frame %d, %s\n", done.images,
+              vcs_cart_info(cart)->scheme_name, i, memcmp(m, twin, size) != 0 ? "the machine" : "the picture");
+      exit(1);
+    }
+    if (m->jammed) {
+      done.jams++;
+      if (below(2)) break;
+      vcs_reset(cart, m, frames);
+      vcs_reset(cart, twin, twin_frames);
+    }
+  }
+  free(m);
+  free(twin);
+  free(frames);
+  free(twin_frames);
+}
+
 static void play_environment(const vcs_cart_t *cart) {
   vcs_env_t *env;
   vcs_error_t error;
@@ -359,8 +417,12 @@ static void one_image(uint64_t frames_left) {
   done.images++;
   if (vcs_cart_load(image, size, &options, &cart, &error) == VCS_OK) {
     free(image);
-    play(cart, frames_left);
-    if (below(50) == 0) play_environment(cart);
+    if (by_reference) {
+      play_with_reference(cart, frames_left);
+    } else {
+      play(cart, frames_left);
+      if (below(50) == 0) play_environment(cart);
+    }
     vcs_cart_free(cart);
   } else {
     free(image);
@@ -375,6 +437,7 @@ static void one_image(uint64_t frames_left) {
 int main(int argc, char **argv) {
   uint64_t frames = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000, reported = 0;
   random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  by_reference = argc > 3 && strcmp(argv[3], "reference") == 0;
   if (argc > 3) derive_every = (unsigned)strtoul(argv[3], NULL, 10);
   if (derive_every == 0) derive_every = 1;
   while (done.frames < frames) {
@@ -386,8 +449,8 @@ int main(int argc, char **argv) {
   }
   printf("%" PRIu64 " images (%" PRIu64 " refused), %" PRIu64 " frames (%" PRIu64 " drawn), %" PRIu64
          " instructions or more, %" PRIu64 " jams, %" PRIu64 " environments, %" PRIu64 " derivatives (%" PRIu64
-         " too large, %" PRIu64 " rounded): no crash\n",
+         " too large, %" PRIu64 " rounded), %" PRIu64 " frames as the reference: no crash\n",
          done.images, done.refused, done.frames, done.drawn, done.instructions, done.jams, done.environments,
-         done.derivatives, done.too_large, done.rounded);
+         done.derivatives, done.too_large, done.rounded, done.compared);
   return 0;
 }

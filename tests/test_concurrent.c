@@ -276,6 +276,7 @@ static size_t inspect_machines(fixture_t *fixture, const vcs_place_t *places, si
     inspector.different = part.different;
     inspector.compared = part.compared;
   }
+  assert_int_equal(vcs_concurrent_counts(walk)->refused, 0); /* the frames of the base were walked through */
   for (size_t i = 0; i < count; i++) free(inspector.machines[i]);
   vcs_concurrent_free(walk);
   vcs_runner_free(&runner);

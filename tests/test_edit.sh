@@ -43,6 +43,8 @@ END
 none=................
 shows space_invaders 21,48,16,12 $none $none ".....##..##....." "....########...." "....########...." \
   "....########...." "....########...." ".....######....." "......####......" ".......##......." $none $none
+# Two rows of this one come right only if several bits of a byte change together.
+shows space_invaders 73,121,8,10 "###..###" "###..###" "..#..#.." "..#..#.." ".#.##.#." ".#.##.#." "........" "........" "########" "########"
 two="....####....####...."
 all="....############...."
 shows pong 32,1,20,20 $two $two $two $two $two $two $two $two $all $all $all $all $two $two $two $two $two $two $two $two

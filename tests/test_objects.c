@@ -18,33 +18,31 @@
 
 #include <cmocka.h>
 
-#include "core/objects.h"
+#include "core/state.h"
+
+static void note(const vcs_t *m, void *video, int first, int to, bool same);
+#define VCS_LINE_DRAWN(m, video, first, to, same) note(m, video, first, to, same)
+#include "core/record_beam.h"
 
 typedef struct {
-  vcs_video_t video;
-  uint8_t lit[VCS_FRAME_BYTES]; /* a bit for each object */
+  vcs_recorded_video_t recorded; /* first: the core has a pointer to it */
+  uint8_t lit[VCS_FRAME_BYTES];  /* a bit for each object */
   vcs_recorder_t recorder;
   vcs_object_t list[VCS_OBJECTS_MAX];
 } noted_t;
 
-static void note(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
-#define VCS_LINE_DRAWN(m, video, first, to, same) note(m, video, first, to, same)
-#include "core/console.h"
 #include "diffvcs/objects.h"
 #include "diffvcs/study.h"
 #include "host/env.h"
 #include "need.h"
 
 /* Notes the lit pixels, except those that HMOVE blanks. */
-static void note(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
-  noted_t *pixels = (noted_t *)(void *)video;
+static void note(const vcs_t *m, void *drawn, int first, int to, bool same) {
+  noted_t *pixels = drawn;
+  vcs_video_t *video = drawn;
   const int y = m->line - m->first_line;
   const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
-  const vcs_pixels_t *line[VCS_OBJECTS];
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
-  if (!same)
-    vcs_record_piece(m, &pixels->recorder, y, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS,
-                     m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS, VCS_COMB_PIXELS);
+  vcs_record_line(m, video, first, to, same);
   if (m->vblank & 2) return;
   for (int clock = first; clock < to; clock++) {
     const int x = clock - VCS_HBLANK_CLOCKS;
@@ -101,12 +99,13 @@ static void check_frame(const vcs_cart_t *cart, const vcs_t *before, count_t *co
   if (found > VCS_OBJECTS_MAX) fail_msg("%d objects", (int)found);
   memcpy(&b, before, size);
   memset(noted.lit, 0, sizeof noted.lit);
-  vcs_video_start(&noted.video, cart, other);
+  noted.recorded.recorder = &noted.recorder;
+  vcs_video_start(&noted.recorded.video, cart, other);
   vcs_recorder_start(&noted.recorder, noted.list, VCS_OBJECTS_MAX);
   vcs_console_start_frame(cart, &b);
-  vcs_cpu_run(cart, &b, &noted.video, VCS_FRAME_INSTRUCTIONS);
-  vcs_console_finish_frame(cart, &b, &noted.video);
-  vcs_recorder_finish(&noted.recorder, b.line - b.first_line + (b.line_clock > VCS_HBLANK_CLOCKS));
+  vcs_cpu_run(cart, &b, &noted.recorded.video, VCS_FRAME_INSTRUCTIONS);
+  vcs_console_finish_frame(cart, &b, &noted.recorded.video);
+  vcs_record_beam_finish(&b, &noted.recorder);
   assert_int_equal(found, noted.recorder.count);
   memset(covered, 0, sizeof covered);
   const uint8_t *shown = vcs_picture(&a, picture);

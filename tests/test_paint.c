@@ -50,9 +50,40 @@ static void check(painter_t paint) {
   }
 }
 
+typedef void (*layer_painter_t)(const vcs_layers_t *layers, int from, int to, uint8_t *row);
+
+/* The same for layers, of which some are empty, and whole rows or stretches of them. */
+static void check_layers(layer_painter_t paint) {
+  for (int line = 0; line < LINES; line++) {
+    uint8_t row[VCS_WIDTH + 2 * GUARD], expected[VCS_WIDTH + 2 * GUARD];
+    vcs_layers_t layers = {.background = (uint8_t)noise(), .first_on_top = noise() % 2};
+    int from = 0, to = VCS_WIDTH;
+    if (noise() % 2) {
+      from = (int)(noise() % VCS_WIDTH);
+      to = from + (int)(noise() % (uint64_t)(VCS_WIDTH - from + 1));
+    }
+    for (size_t i = 0; i < sizeof row; i++) row[i] = expected[i] = (uint8_t)noise();
+    for (int i = 0; i < VCS_LAYERS; i++) {
+      layers.colour[i] = (uint8_t)noise();
+      for (int w = 0; w < VCS_LINE_WORDS; w++) layers.word[i][w] = noise() % 3 ? noise() & noise() : 0;
+      layers.word[i][VCS_LINE_WORDS - 1] &= 0xFFFFFFFF;
+    }
+    for (int x = from; x < to; x++) {
+      expected[GUARD + x] = layers.background;
+      for (int k = 0; k < VCS_LAYERS; k++) {
+        const int i = layers.first_on_top ? (k + 1) % VCS_LAYERS : k;
+        if (lit(layers.word[i][x >> 6], x)) expected[GUARD + x] = layers.colour[i];
+      }
+    }
+    paint(&layers, from, to, row + GUARD);
+    assert_memory_equal(row, expected, sizeof row);
+  }
+}
+
 static void test_paint_by_eight_is_pixel_by_pixel(void **state) {
   (void)state;
   check(vcs_paint_by_eight);
+  check_layers(vcs_paint_layers_by_eight);
 }
 
 static void test_paint_by_32_is_pixel_by_pixel(void **state) {
@@ -60,6 +91,7 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
 #if VCS_PAINT_WIDE
   if (__builtin_cpu_supports("avx2")) {
     check(vcs_paint_by_32);
+    check_layers(vcs_paint_layers_by_32);
     return;
   }
 #endif
@@ -69,6 +101,7 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
 static void test_paint_is_pixel_by_pixel(void **state) {
   (void)state;
   check(vcs_paint);
+  check_layers(vcs_paint_layers); /* by AVX-512 if there is */
 }
 
 int main(void) {

@@ -658,7 +658,7 @@ def steer(
     run: Run,
     goal: str,
     *,
-    searches: Sequence[str] = ("exact",),
+    searches: Sequence[str] = ("horizon",),
     seeds: int = 20,
     budget: int = 20000,
     window: int = 16,

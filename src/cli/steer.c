@@ -10,8 +10,10 @@ static const char command[] = "diffvcs steer";
 static const vcs_usage_t usage = {
     command,
     "Searches for controls of some frames so that bytes of RAM have given values after the last of them, or that the "
-    "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects; "
-    "`horizon` decides a few frames at a time, by the exact effects of actions on them. --searches all compares them, "
+    "score is high. The search `horizon` learns what each action does to the bytes in a frame, and plans with it; a "
+    "score it leaves to "
+    "`exact`, which looks at 32 changes of the controls at a time, by their exact effects. --searches all compares "
+    "them, "
     "with the same budget for each seed, with random sequences; a blind local search; the same guided by estimated "
     "derivatives; ascent along probabilities of controls; the cross-entropy method; and evolution. Prints medians; the "
     "table has the best sequence of each search. Derivatives are charged as the frames they cost. Sticks are searched, "
@@ -143,8 +145,8 @@ static int check_options(void *options) {
   options_t *o = options;
   if (!read_searches(o)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "--searches takes all, or some of random, blind, guided, smooth, evolution, exact, with "
-                            "commas; not '%s'",
+                            "--searches takes all, or some of random, blind, guided, smooth, evolution, exact, cem, "
+                            "horizon, with commas; not '%s'",
                             o->searches_text);
   }
   vcs_error_t error = {""};
@@ -160,7 +162,7 @@ static int check_options(void *options) {
 int vcs_cli_steer(int argc, char **argv) {
   options_t o = {.setup.setup = {.frame = -1, .horizon = 60},
                  .out = "steer.tsv",
-                 .searches_text = "exact",
+                 .searches_text = "horizon",
                  .steer = {.budget = 20000, .seeds = 20, .window = 16}};
   const vcs_arg_t args[] = {
       VCS_ARG_ROM(&o.setup),
@@ -168,7 +170,7 @@ int vcs_cli_steer(int argc, char **argv) {
                    "score, or ram:9C=60: a byte of RAM and its value after the last frame"),
       VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_TEXT("searches", &o.searches_text, "LIST",
-                   "all, or some of random, blind, guided, smooth, evolution, exact"),
+                   "all, or some of random, blind, guided, smooth, evolution, exact, cem, horizon"),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
       VCS_ARG_INTEGER("budget", &o.steer.budget, 1, INT64_C(1000000000000), "emulated frames for each search"),
       VCS_ARG_INTEGER("seeds", &o.steer.seeds, 1, SEEDS_MAX, "beginnings for each search"),

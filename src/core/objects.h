@@ -79,8 +79,6 @@ typedef struct {
   uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
   uint8_t stirred;                /* objects that have stances before the present one */
   bool whole;                     /* the last row was added as a whole: its objects have streaks */
-  bool mixed;                     /* the last whole row was one in which objects cover each other, or move */
-  uint64_t comb;                  /* pixels that HMOVE blanked in it */
   vcs_streak_t streak[VCS_OBJECTS];
   uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
@@ -115,8 +113,7 @@ VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t ca
   r->count = r->live_count = r->groups = r->covered = 0;
   r->colour = -1;
   r->grouped = r->partly = r->stirred = 0;
-  r->whole = r->mixed = false;
-  r->comb = 0;
+  r->whole = false;
   for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   r->row_y = -1;
   r->field_y = r->field_end = 0;
@@ -627,6 +624,11 @@ VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from,
   if (bits) vcs_record_sprite(r, use, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
 }
 
+/* NUSIZ of a player or missile; the ball's size is at the same place in CTRLPF. */
+VCS_FN uint8_t vcs_nusiz_of(const vcs_t *m, int kind) {
+  return (uint8_t)(kind == VCS_BL ? m->ctrlpf & 0x30 : m->nusiz[kind & 1]);
+}
+
 /* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
  * playfield has its colours only; it has two with the score's colours. */
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
@@ -637,7 +639,7 @@ VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nus
                   : (uint64_t)colour << 24 | (uint64_t)colour << 32;
   }
   if (kind == VCS_BL) {
-    size = m->ctrlpf >> 4 & 3, nusiz = 0;
+    size = nusiz >> 4 & 3, nusiz = 0;
   } else if (kind <= VCS_P1) {
     reflected = m->reflect[kind] != 0, nusiz &= 7;
   } else {
@@ -744,7 +746,7 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
     bool last = i == r->stances[kind];
     const vcs_stance_t *stance = &r->stance[kind][i];
     int to = last ? x1 : stance->end;
-    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], m->nusiz[kind & 1])
+    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], vcs_nusiz_of(m, kind))
                          : vcs_look_of(m, kind, stance->pos, stance->nusiz);
     uint64_t part[3], seen[3];
     if (to <= x0) continue;
@@ -759,7 +761,7 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
 
 /* An object is about to change at pixel x of the row: what it is so far is where it is now. */
 VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x) {
-  vcs_stance_t now = {0, m->nusiz[kind & 1], (uint8_t)x};
+  vcs_stance_t now = {0, vcs_nusiz_of(m, kind), (uint8_t)x};
   int n = r->stances[kind];
   if (kind == VCS_PF) return;
   now.pos = m->pos[kind];
@@ -778,7 +780,7 @@ VCS_FN void vcs_record_row_end(vcs_recorder_t *r) {
 /* Whether all stances of a row are the present one. */
 VCS_FN bool vcs_stands_still(const vcs_t *m, const vcs_recorder_t *r, int kind) {
   return r->stances[kind] == 0 || (r->stances[kind] == 1 && r->stance[kind][0].pos == m->pos[kind] &&
-                                   r->stance[kind][0].nusiz == m->nusiz[kind & 1]);
+                                   r->stance[kind][0].nusiz == vcs_nusiz_of(m, kind));
 }
 
 /* The objects of a colour, with their pixels: P0 and M0, P1 and M1, PF and BL. Those of one colour do not cover each
@@ -855,7 +857,7 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
       }
       continue;
     }
-    uint64_t look = vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
+    uint64_t look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
     if (!vcs_stands_still(m, r, i)) {
       if (r->on >> i & 1) vcs_streak_end(r, i, y);
       vcs_record_stances(m, r, i, y, x0, x1, lit[i], seen);
@@ -867,36 +869,43 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
   }
 }
 
-/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. In most rows no object
- * covers another one or has moved: then only the objects that have changed are compared with their streaks. */
+/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. Only those are compared
+ * with their streaks, and those that are, or were, partly covered. */
 VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
                                 const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
-  uint64_t all[3] = {0, 0, 0}, twice = 0, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
+  uint64_t both[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
+  const bool front = m->ctrlpf & 4;
+  bool moves = m->ctrlpf & 2; /* or the score's colours */
   unsigned lit = 0;
+  for (unsigned left = r->stirred; left; left &= left - 1) moves |= !vcs_stands_still(m, r, VCS_LOWEST(left));
+  if (moves) {
+    vcs_record_piece(m, r, y, 0, VCS_WIDTH, on, line, blank, blank_end);
+    return;
+  }
   for (unsigned left = on; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
     const uint64_t *word = line[i]->word;
-    twice |= (all[0] & word[0]) | (all[1] & word[1]) | (all[2] & word[2]);
+    uint64_t *pair = both[i >= VCS_BL ? 2 : i & 1];
     if (word[0] | word[1] | word[2]) lit |= 1u << i;
-    for (int w = 0; w < 3; w++) all[w] |= word[w];
+    for (int w = 0; w < 3; w++) pair[w] |= word[w];
   }
-  bool mixed = twice || m->ctrlpf & 2;
-  for (unsigned left = r->stirred; left; left &= left - 1) mixed |= !vcs_stands_still(m, r, VCS_LOWEST(left));
-  if (mixed) {
-    r->mixed = true;
-    vcs_record_piece(m, r, y, 0, VCS_WIDTH, lit, line, blank, blank_end);
-    return;
+  for (int w = 0; w < 3; w++) { /* from here on: what covers the objects of a colour */
+    uint64_t p0 = both[0][w], p1 = both[1][w], pf = front ? both[2][w] : 0, blanked = w ? 0 : comb;
+    both[0][w] = pf | blanked;
+    both[1][w] = p0 | pf | blanked;
+    both[2][w] = (front ? 0 : p0 | p1) | blanked;
   }
-  if (changed & VCS_LOOK || r->mixed || r->comb != comb) changed = VCS_ALL_OBJECTS;
-  r->mixed = false;
-  r->comb = comb;
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
-  for (unsigned left = lit & (changed | ~(unsigned)r->on); left; left &= left - 1) {
+  if (changed & VCS_LOOK) changed = VCS_ALL_OBJECTS;
+  changed |= r->partly | ~(unsigned)r->on;
+  for (unsigned left = lit; left; left &= left - 1) {
     int i = VCS_LOWEST(left);
-    const uint64_t *word = line[i]->word;
-    uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], m->nusiz[i & 1]);
-    uint64_t shown[3] = {word[0] & ~comb, word[1], word[2]};
-    vcs_streak_row(r, i, look, y, word, word[0] & comb ? shown : NULL);
+    const uint64_t *word = line[i]->word, *cover = both[i >= VCS_BL ? 2 : i & 1];
+    uint64_t covered = (word[0] & cover[0]) | (word[1] & cover[1]) | (word[2] & cover[2]);
+    if (!covered && !(changed >> i & 1)) continue;
+    uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
+    uint64_t shown[3] = {word[0] & ~cover[0], word[1] & ~cover[1], word[2] & ~cover[2]};
+    vcs_streak_row(r, i, look, y, word, covered ? shown : NULL);
   }
 }
 

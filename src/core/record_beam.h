@@ -17,7 +17,9 @@ typedef struct {
 } vcs_recorded_video_t;
 
 VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
+#ifndef VCS_LINE_DRAWN /* a file may have its own, which calls vcs_record_line, too */
 #define VCS_LINE_DRAWN(m, video, first, to, same) vcs_record_line(m, video, first, to, same)
+#endif
 #include "console.h"
 
 /* An object is about to change at pixel x of the line. */

@@ -5,9 +5,13 @@
  *
  *   line 50   |  blank  |=============================|      no change since line 49: a copy of the row above
  *   line 51   |  GRP0   |=============================|      the masks of what has changed, then the whole row
- *   line 52   |  GRP0   |========| PF1 |==============|      PF's mask is its old one up to the change and its new one
+ *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits are the old ones on the left, new on the right
+ *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *
+ * Most changes of the playfield in mid-line come while the beam is outside the bits of that byte, so a row only keeps
+ * the bytes that its two halves show (`field`), and makes one mask of them at its end.
  *
  * Masks are those that collisions need too (vcs_video_t: line, stale). HMOVE's blanks are kept by row. This is only for
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
@@ -33,11 +37,20 @@ typedef struct vcs_rows {
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
+  uint64_t field;                   /* PF0 to PF2 as the left half of the row shows them, and the right half, ... */
+  uint8_t kept;                     /* ... for those of the six that have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
   vcs_recorder_t *recorder;         /* of objects, NULL: none */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                   int32_t clock); /* vcs_rows_cut, or the same with a recorder */
 } vcs_rows_t;
+
+/* Copies words, because a load of two of them waits for stores of one. */
+VCS_FN void vcs_rows_copy(vcs_pixels_t *to, const vcs_pixels_t *from) {
+  to->word[0] = from->word[0];
+  to->word[1] = from->word[1];
+  to->word[2] = from->word[2];
+}
 
 /* What an object lights in the row: up to its cut as before, then as it is now. */
 VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int object, vcs_pixels_t *pixels) {
@@ -59,68 +72,79 @@ VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int o
   }
 }
 
+/* Makes the mask of an object that is on. A TIA that sleeps has no split objects and needs no set of lit ones. */
+VCS_SLOW_FN void vcs_rows_make_mask(const vcs_t *m, vcs_video_t *video, int object) {
+  video->line[object] = vcs_object_pixels(m, object);
+  video->stale &= (uint8_t) ~(1u << object);
+}
+
 /* Makes the mask of an object if it is stale; `on` are the objects that are on. */
 VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int object) {
   if (!(video->stale >> object & 1)) return;
   if (on >> object & 1) {
-    vcs_line_make(m, video, object);
+    vcs_rows_make_mask(m, video, object);
   } else {
-    vcs_pixels_t none = {{0, 0, 0}};
-    vcs_line_set(video, object, none);
+    uint64_t *word = video->line[object].word;
+    word[0] = word[1] = word[2] = 0;
     video->stale &= (uint8_t) ~(1u << object);
   }
 }
 
-/* Adds the pixels of two objects as a layer, unless they have no pixels. */
-VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
-                          uint8_t colour, vcs_pixels_t *both) {
-  if (!(lit & (1u << a | 1u << b))) return layers;
-  layer[layers].colour = colour;
-  if (lit >> a & lit >> b & 1) {
-    for (int w = 0; w < 3; w++) both->word[w] = line[a]->word[w] | line[b]->word[w];
-    layer[layers].word = both->word;
-  } else {
-    layer[layers].word = line[lit >> a & 1 ? a : b]->word;
-  }
-  return layers + 1;
+/* PF0 to PF2, twice. */
+VCS_FN uint64_t vcs_rows_field_now(const vcs_t *m) {
+  return (m->pf[0] | (uint64_t)m->pf[1] << 8 | (uint64_t)m->pf[2] << 16) * 0x1000001;
 }
 
-/* Paints a whole row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *const *line, unsigned lit, uint8_t *row) {
-  vcs_layer_t layer[3];
-  const vcs_pixels_t *with_score[VCS_OBJECTS];
-  vcs_pixels_t both[3], scored[2];
-  int layers = 0;
-  bool front = m->ctrlpf & 4;
-  if (VCS_UNLIKELY(m->ctrlpf & 2) && (!front || vcs_objects_on(m) == 1u << VCS_PF)) {
+/* What the playfield lights in the row if no byte of it has changed while it was shown. */
+VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t *pixels) {
+  const uint64_t kept = vcs_spread_bytes(rows->kept), field = (rows->field & kept) | (vcs_rows_field_now(m) & ~kept);
+  const uint8_t left[3] = {(uint8_t)field, (uint8_t)(field >> 8), (uint8_t)(field >> 16)};
+  const uint8_t right[3] = {(uint8_t)(field >> 24), (uint8_t)(field >> 32), (uint8_t)(field >> 40)};
+  vcs_place_playfield(left, right, m->pf_mirrored, pixels->word);
+}
+
+/* What two objects light. */
+VCS_HOT_FN void vcs_rows_both(uint64_t both[3], const vcs_pixels_t *a, const vcs_pixels_t *b) {
+  both[0] = a->word[0] | b->word[0];
+  both[1] = a->word[1] | b->word[1];
+  both[2] = a->word[2] | b->word[2];
+}
+
+/* Paints pixels [from, to) of a row: the objects' priorities (vcs_line_colours) as layers. */
+VCS_HOT_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], int from, int to,
+                                      uint8_t *row) {
+  enum { PF, P1, P0 };
+  vcs_layers_t layers;
+  layers.background = m->colu[VCS_COLUBK];
+  layers.colour[PF] = m->colu[VCS_COLUPF];
+  layers.colour[P1] = m->colu[VCS_COLUP1];
+  layers.colour[P0] = m->colu[VCS_COLUP0];
+  layers.first_on_top = m->ctrlpf & 4;
+  vcs_rows_both(layers.word[PF], &line[VCS_PF], &line[VCS_BL]);
+  vcs_rows_both(layers.word[P1], &line[VCS_P1], &line[VCS_M1]);
+  vcs_rows_both(layers.word[P0], &line[VCS_P0], &line[VCS_M0]);
+  if (VCS_UNLIKELY(m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF)) { /* score */
+    layers.first_on_top = false;
     for (int w = 0; w < 3; w++) {
-      uint64_t left = ~vcs_from(80, w), pf = lit >> VCS_PF & 1 ? line[VCS_PF]->word[w] : 0;
-      scored[0].word[w] = (lit >> VCS_P0 & 1 ? line[VCS_P0]->word[w] : 0) | (pf & left);
-      scored[1].word[w] = (lit >> VCS_P1 & 1 ? line[VCS_P1]->word[w] : 0) | (pf & ~left);
+      layers.word[PF][w] = line[VCS_BL].word[w];
+      layers.word[P1][w] |= line[VCS_PF].word[w] & vcs_from(80, w);
+      layers.word[P0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
     }
-    for (int i = 0; i < VCS_OBJECTS; i++) with_score[i] = line[i];
-    with_score[VCS_P0] = &scored[0];
-    with_score[VCS_P1] = &scored[1];
-    line = with_score;
-    lit = (lit | 1u << VCS_P0 | 1u << VCS_P1) & ~(1u << VCS_PF);
-    front = false;
   }
-  if (!front) layers = vcs_rows_layer(layer, layers, line, lit, VCS_PF, VCS_BL, m->colu[VCS_COLUPF], &both[0]);
-  layers = vcs_rows_layer(layer, layers, line, lit, VCS_P1, VCS_M1, m->colu[VCS_COLUP1], &both[1]);
-  layers = vcs_rows_layer(layer, layers, line, lit, VCS_P0, VCS_M0, m->colu[VCS_COLUP0], &both[2]);
-  if (front) layers = vcs_rows_layer(layer, layers, line, lit, VCS_PF, VCS_BL, m->colu[VCS_COLUPF], &both[0]);
-  vcs_paint_layers(layer, layers, m->colu[VCS_COLUBK], row);
+  vcs_paint_layers(&layers, from, to, row);
 }
 
 /* Records the objects of pixels [from, x) of the row. */
-VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *const *line, unsigned on,
+VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on,
                                  int from, int x) {
+  const vcs_pixels_t *each[VCS_OBJECTS];
   vcs_recorder_t *r = rows->recorder;
   int blank = rows->comb[rows->number];
+  for (int i = 0; i < VCS_OBJECTS; i++) each[i] = &line[i];
   if (x - from == VCS_WIDTH) {
-    vcs_record_row(m, r, rows->number, on, rows->dirty | rows->split, line, blank, VCS_COMB_PIXELS);
+    vcs_record_row(m, r, rows->number, on, rows->dirty | rows->split, each, blank, VCS_COMB_PIXELS);
   } else {
-    vcs_record_piece(m, r, rows->number, from, x, on, line, blank, VCS_COMB_PIXELS);
+    vcs_record_piece(m, r, rows->number, from, x, on, each, blank, VCS_COMB_PIXELS);
   }
   if (x == VCS_WIDTH) vcs_record_row_end(r);
 }
@@ -129,33 +153,31 @@ VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const v
  * a recorder, so that pictures without one do not pay for it. */
 VCS_HOT_FN void vcs_rows_paint_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
                                     int x) {
-  vcs_pixels_t joined[VCS_OBJECTS];
-  uint8_t painted[VCS_WIDTH], *row = rows->row;
-  const vcs_pixels_t *line[VCS_OBJECTS];
-  int from = rows->x;
-  unsigned lit = on | rows->split;
+  vcs_pixels_t now[VCS_OBJECTS];
+  const int from = rows->x;
   rows->x = (uint8_t)x;
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   if (m->vblank & 2) {
-    vcs_fill(row + from, 0, x - from);
-    if (recording) vcs_rows_record(rows, m, line, 0, from, x);
+    vcs_fill(rows->row + from, 0, x - from);
+    if (recording) vcs_rows_record(rows, m, video->line, 0, from, x);
     return;
   }
-  for (unsigned stale = lit & video->stale; stale; stale &= stale - 1) {
-    vcs_rows_make(m, video, on, VCS_LOWEST(stale));
+  if (rows->kept) {
+    vcs_rows_field(rows, m, &video->line[VCS_PF]);
+    video->stale &= (uint8_t) ~(1u << VCS_PF);
   }
+  for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_rows_make(m, video, on, VCS_LOWEST(stale));
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
-    vcs_rows_join(rows, &video->line[i], i, &joined[i]);
-    line[i] = &joined[i];
+    vcs_rows_copy(&now[i], &video->line[i]);
+    vcs_rows_join(rows, &now[i], i, &video->line[i]);
   }
-  if (recording) vcs_rows_record(rows, m, line, lit, from, x);
-  if (x - from == VCS_WIDTH) {
-    vcs_rows_paint_layers(m, line, lit, row);
-  } else {
-    vcs_rows_paint_layers(m, line, lit, painted);
-    __builtin_memcpy(row + from, painted + from, (size_t)(x - from));
+  if (recording) vcs_rows_record(rows, m, video->line, VCS_ALL_OBJECTS, from, x);
+  vcs_rows_paint_layers(m, video->line, from, x, rows->row);
+  for (unsigned split = rows->split; split; split &= split - 1) {
+    int i = VCS_LOWEST(split);
+    vcs_rows_copy(&video->line[i], &now[i]);
   }
+  if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask was for this row only */
 }
 
 VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
@@ -172,19 +194,13 @@ VCS_HOT_FN void vcs_rows_end_with(bool recording, vcs_rows_t *rows, const vcs_t 
     int comb = rows->comb[rows->number];
     if (rows->dirty | rows->split | rows->x || (rows->number > 0 && comb > rows->comb[rows->number - 1])) {
       bool in_pieces = rows->x > 0;
-      if (recording) {
-        vcs_rows_paint_recorded(rows, m, video, on, VCS_WIDTH);
-      } else {
-        vcs_rows_paint(rows, m, video, on, VCS_WIDTH);
-      }
-      rows->dirty = (uint8_t)(rows->split | (in_pieces ? VCS_LOOK : 0));
-      rows->split = rows->x = 0;
+      vcs_rows_paint_with(recording, rows, m, video, on, VCS_WIDTH);
+      rows->dirty = (uint8_t)(rows->split | (rows->kept ? 1u << VCS_PF : 0) | (in_pieces ? VCS_LOOK : 0));
+      rows->split = rows->kept = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
       if (recording && comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
-        const vcs_pixels_t *line[VCS_OBJECTS];
-        for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
-        vcs_rows_record(rows, m, line, on, 0, VCS_WIDTH);
+        vcs_rows_record(rows, m, video->line, on, 0, VCS_WIDTH);
       }
     }
     if (comb == 0) {
@@ -233,6 +249,10 @@ VCS_HOT_FN void vcs_rows_cut_with(bool recording, vcs_rows_t *rows, const vcs_t 
     if (recording) vcs_record_stance(m, rows->recorder, i, x);
     if (!(rows->split >> i & 1)) {
       rows->before[i] = video->line[i];
+      if (i == VCS_PF && rows->kept) {
+        vcs_rows_field(rows, m, &rows->before[i]);
+        rows->kept = 0;
+      }
       rows->split |= (uint8_t)(1u << i);
     } else if (rows->cut[i] != x) {
       vcs_rows_join(rows, &video->line[i], i, &rows->before[i]);
@@ -256,19 +276,24 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vc
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
   rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
-  rows->x = rows->split = 0;
+  rows->field = 0;
+  rows->x = rows->split = rows->kept = 0;
   rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
   vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
 }
 
+VCS_FN void vcs_rows_end_any(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
+  if (rows->recorder) {
+    vcs_rows_end_recorded(rows, m, video, on, clock);
+  } else {
+    vcs_rows_end(rows, m, video, on, clock);
+  }
+}
+
 /* The picture is complete up to a clock of the frame. */
 VCS_FN void vcs_rows_finish(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
-  if (!rows->recorder) {
-    vcs_rows_end(rows, m, video, on, clock);
-    return;
-  }
-  vcs_rows_end_recorded(rows, m, video, on, clock);
-  vcs_recorder_finish(rows->recorder, rows->number);
+  vcs_rows_end_any(rows, m, video, on, clock);
+  if (rows->recorder) vcs_recorder_finish(rows->recorder, rows->number);
 }
 
 /* Objects, or VCS_LOOK, are about to change at a clock of the frame. */
@@ -278,6 +303,46 @@ VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video
     rows->cut_row(rows, m, video, on, changed, clock);
   } else {
     rows->dirty |= (uint8_t)changed;
+  }
+}
+
+/* The first pixels and the ends of PF0 to PF2: on the left half, on the right half and there mirrored. */
+typedef struct {
+  uint8_t first, end;
+} vcs_span_t;
+VCS_TABLE(vcs_span_t, vcs_field_span, 9,
+          {{0, 16}, {16, 48}, {48, 80}, {80, 96}, {96, 128}, {128, 160}, {144, 160}, {112, 144}, {80, 112}})
+
+/* Byte i of the playfield is about to change at a clock of the frame. Returns false, and does nothing, if that needs
+ * more than the bytes: the row has ended, or the beam is within the byte. */
+VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int32_t clock) {
+  const int x = clock - rows->clock;
+  if (x > 0) {
+    const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
+    if (x >= VCS_WIDTH || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
+    if ((x > left.first && x < left.end) || (x > right.first && x < right.end)) return false;
+    const unsigned passed = ((unsigned)(x >= left.end) << i | (unsigned)(x >= right.end) << (3 + i)) & ~rows->kept;
+    const uint64_t bytes = vcs_spread_bytes(passed);
+    rows->field = (rows->field & ~bytes) | (vcs_rows_field_now(m) & bytes);
+    rows->kept |= (uint8_t)passed;
+  }
+  rows->dirty |= 1u << VCS_PF;
+  return true;
+}
+
+/* The same in any case, behind the first pixel of the row. */
+VCS_SLOW_FN void vcs_rows_cut_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                    int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end_any(rows, m, video, on, clock);
+  if (!vcs_rows_keep_field(rows, m, i, clock)) rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
+}
+
+VCS_HOT_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                      int32_t clock) {
+  if (clock > rows->clock) {
+    vcs_rows_cut_field(rows, m, video, on, i, clock);
+  } else {
+    rows->dirty |= 1u << VCS_PF;
   }
 }
 

@@ -10,9 +10,10 @@
  *
  * When an object is about to change, it is compared with every other object that can be lit and whose collision with
  * it is not latched, over the clocks in which neither has changed. An interval of a line or more covers every pixel, a
- * shorter one a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
- * and collisions that CXCLR clears before a program reads them are never computed. With a picture, rows that have ended
- * are painted when something that shows is about to change (rows.h).
+ * shorter one a piece of one line or of two. Two objects that would not meet whatever the graphics of the players are
+ * (`apart`) are not compared again until one of them moves or changes its size. So a register that does not change
+ * costs nothing, a line costs nothing, and collisions that CXCLR clears before a program reads them are never computed.
+ * With a picture, rows that have ended are painted when something that shows is about to change (rows.h).
  *
  * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
  * access, and they store the register. run.h does both in its rows, up to the time `wake`; from then on tia.h handles
@@ -30,10 +31,13 @@ typedef struct {
   uint64_t wake;               /* accesses from this time on are worked off at once, ... */
   uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
   uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
-  uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it */
+  uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it; 0: not known */
   uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
   int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
+  vcs_pixels_t reach[2];       /* what the players would light if all bits of their graphics were set */
+  uint16_t apart;              /* pairs (a set of latches) that do not meet where they are, whatever the graphics */
+  uint8_t unreached;           /* players that have moved since `reach` was made */
   uint8_t on;                  /* objects that are on (vcs_objects_on) */
   uint8_t last_register;       /* of that access */
 } vcs_asleep_t;
@@ -76,18 +80,39 @@ VCS_FN int32_t vcs_asleep_since(const vcs_t *m, const vcs_video_t *video, const 
   return a > b ? a : b;
 }
 
+/* The pixels of an object, made if they are not known; those of a player with all bits of its graphics set. */
+VCS_FN const uint64_t *vcs_asleep_reach(const vcs_t *m, vcs_video_t *video, unsigned object) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  if (object > VCS_P1) {
+    if (video->stale >> object & 1) vcs_rows_make_mask(m, video, (int)object);
+    return video->line[object].word;
+  }
+  if (asleep->unreached >> object & 1) {
+    asleep->reach[object] = vcs_player_pixels(m, (int)object, 0xFF);
+    asleep->unreached &= (uint8_t) ~(1u << object);
+  }
+  return asleep->reach[object].word;
+}
+
 /* Latches those of the collisions `pairs` that happen up to the moment `end`. An object that has just changed may not
  * have its new registers yet, so its mask is not made. */
 VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, uint64_t end) {
-  const uint64_t *since = vcs_asleep(video)->since;
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  const uint64_t *since = asleep->since;
   for (; pairs; pairs &= pairs - 1) {
     int latch = VCS_LOWEST(pairs);
     vcs_pair_t pair = vcs_pair((unsigned)latch);
     if (since[pair.a] == end || since[pair.b] == end) continue;
-    if (video->stale >> pair.a & 1) vcs_line_make(m, video, pair.a);
-    if (video->stale >> pair.b & 1) vcs_line_make(m, video, pair.b);
-    const uint64_t *a = video->line[pair.a].word, *b = video->line[pair.b].word;
+    const uint64_t *a = vcs_asleep_reach(m, video, pair.a), *b = vcs_asleep_reach(m, video, pair.b);
     uint64_t both[3] = {a[0] & b[0], a[1] & b[1], a[2] & b[2]};
+    if (!(both[0] | both[1] | both[2])) {
+      asleep->apart |= (uint16_t)(1u << latch);
+      continue;
+    }
+    if (video->stale >> pair.a & 1) vcs_rows_make_mask(m, video, pair.a);
+    if (video->stale >> pair.b & 1) vcs_rows_make_mask(m, video, pair.b);
+    a = video->line[pair.a].word, b = video->line[pair.b].word;
+    for (int w = 0; w < 3; w++) both[w] = a[w] & b[w];
     if (!(both[0] | both[1] | both[2])) continue;
     int32_t from = vcs_asleep_since(m, video, since, pair), to = vcs_moment_clock(m, video, end);
     if (from >= to) continue;
@@ -100,13 +125,36 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
   }
 }
 
-/* Objects, or VCS_LOOK, are about to change. */
+/* The same for all collisions of some objects, which are about to change. */
+VCS_FN void vcs_asleep_collide_these(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t end) {
+  const vcs_asleep_t *asleep = vcs_asleep(video);
+  unsigned known = m->collisions | asleep->apart | vcs_pairs(VCS_ALL_OBJECTS & ~objects);
+  unsigned pairs = vcs_pairs(asleep->on) & ~known;
+  if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, end);
+}
+
+/* An object is about to change its graphics, or to be turned on or off, where it is. */
+VCS_HOT_FN void vcs_asleep_change_shape(vcs_t *m, vcs_video_t *video, unsigned object, uint64_t at) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  vcs_asleep_collide_these(m, video, 1u << object, at);
+  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, 1u << object, vcs_moment_clock(m, video, at));
+  video->stale |= (uint8_t)(1u << object);
+  asleep->since[object] = at;
+}
+
+/* Objects have moved, or changed their size. */
+VCS_FN void vcs_asleep_part(vcs_asleep_t *asleep, unsigned objects) {
+  asleep->apart &= vcs_pairs(VCS_ALL_OBJECTS & ~objects);
+  asleep->unreached |= objects & (1u << VCS_P0 | 1u << VCS_P1);
+}
+
+/* Objects, or VCS_LOOK, are about to change in any way. */
 VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned objects = changed & VCS_ALL_OBJECTS;
-  unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
-  if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
+  vcs_asleep_collide_these(m, video, objects, at);
   if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, changed, vcs_moment_clock(m, video, at));
+  vcs_asleep_part(asleep, objects);
   video->stale |= (uint8_t)objects;
   for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
 }
@@ -165,6 +213,8 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   asleep->rows = rows;
   asleep->last = 0;
   asleep->line_end = 0;
+  asleep->apart = 0;
+  asleep->unreached = 1u << VCS_P0 | 1u << VCS_P1;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
   vcs_tia_settle(m, &asleep->video);
 }
@@ -253,7 +303,7 @@ VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
 
 VCS_SLOW_FN void vcs_asleep_collide_all(vcs_t *m, vcs_video_t *video) {
   if (!(m->vblank & 2)) {
-    unsigned pairs = vcs_pairs(vcs_asleep(video)->on) & ~m->collisions;
+    unsigned pairs = vcs_pairs(vcs_asleep(video)->on) & ~(m->collisions | vcs_asleep(video)->apart);
     if (pairs) vcs_asleep_collide(m, video, pairs, vcs_moment_of(m->seen_clock));
   }
   vcs_tia_forget(m, video);

@@ -167,17 +167,17 @@ VCS_FN uint64_t vcs_missile_shape(const vcs_t *m, int missile) {
 VCS_TABLE(uint32_t, vcs_fours, 256, {VCS_FOUR_64(0), VCS_FOUR_64(64), VCS_FOUR_64(128), VCS_FOUR_64(192)})
 
 /* The playfield: PF0's high nibble upwards (16 pixels), PF1 downwards (32), PF2 upwards (32); then the same again, or
- * backwards. */
-VCS_FN void vcs_place_playfield(const vcs_t *m, uint64_t k[4]) {
-  uint64_t pf0 = vcs_fours(m->pf[0] >> 4), pf1 = vcs_fours(vcs_reverse(m->pf[1])), pf2 = vcs_fours(m->pf[2]);
-  k[0] = pf0 | pf1 << 16 | pf2 << 48;
-  if (!m->pf_mirrored) {
-    k[1] = pf2 >> 16 | pf0 << 16 | pf1 << 32;
-    k[2] = pf2;
+ * backwards. The two halves can show different bytes. */
+VCS_FN void vcs_place_playfield(const uint8_t left[3], const uint8_t right[3], bool mirrored, uint64_t k[3]) {
+  uint64_t pf2 = vcs_fours(left[2]);
+  k[0] = vcs_fours(left[0] >> 4) | (uint64_t)vcs_fours(vcs_reverse(left[1])) << 16 | pf2 << 48;
+  if (!mirrored) {
+    k[1] = pf2 >> 16 | (uint64_t)vcs_fours(right[0] >> 4) << 16 | (uint64_t)vcs_fours(vcs_reverse(right[1])) << 32;
+    k[2] = vcs_fours(right[2]);
   } else {
-    uint64_t pf1_back = vcs_fours(m->pf[1]);
-    k[1] = pf2 >> 16 | (uint64_t)vcs_fours(vcs_reverse(m->pf[2])) << 16 | pf1_back << 48;
-    k[2] = pf1_back >> 16 | (uint64_t)vcs_fours(vcs_reverse(m->pf[0]) & 15) << 16;
+    uint64_t pf1 = vcs_fours(right[1]);
+    k[1] = pf2 >> 16 | (uint64_t)vcs_fours(vcs_reverse(right[2])) << 16 | pf1 << 48;
+    k[2] = pf1 >> 16 | (uint64_t)vcs_fours(vcs_reverse(right[0]) & 15) << 16;
   }
 }
 
@@ -193,20 +193,28 @@ VCS_FN unsigned vcs_objects_on(const vcs_t *m) {
   return on;
 }
 
+/* A line of three words from four, whose pixels behind the last one go on at the first. */
+VCS_FN vcs_pixels_t vcs_fold(const uint64_t k[4]) {
+  vcs_pixels_t pixels = {{k[0] | k[2] >> 32, k[1], k[2] & 0xFFFFFFFF}};
+  return pixels;
+}
+
+/* The pixels of a player that shows these bits (vcs_player_bits). */
+VCS_FN vcs_pixels_t vcs_player_pixels(const vcs_t *m, int player, uint8_t bits) {
+  uint64_t k[4] = {0, 0, 0, 0};
+  vcs_place_copies(k, vcs_player_shape(bits, m->nusiz[player]), m->pos[VCS_P0 + player], m->nusiz[player],
+                   m->first_copy_off[player]);
+  return vcs_fold(k);
+}
+
 /* The pixels of one object with the present registers. */
 VCS_FN vcs_pixels_t vcs_object_pixels(const vcs_t *m, int object) {
   uint64_t k[4] = {0, 0, 0, 0};
   int side = object & 1;
-  uint8_t bits;
   switch (object) {
     case VCS_P0:
     case VCS_P1:
-      bits = vcs_player_bits(m, side);
-      if (bits) {
-        vcs_place_copies(k, vcs_player_shape(bits, m->nusiz[side]), m->pos[object], m->nusiz[side],
-                         m->first_copy_off[side]);
-      }
-      break;
+      return vcs_player_pixels(m, side, vcs_player_bits(m, side));
     case VCS_M0:
     case VCS_M1:
       if (vcs_missile_on(m, side)) {
@@ -217,11 +225,10 @@ VCS_FN vcs_pixels_t vcs_object_pixels(const vcs_t *m, int object) {
       if (vcs_ball_on(m)) vcs_place(k, vcs_width_shape(m->ctrlpf >> 4), m->pos[VCS_BL]);
       break;
     default:
-      vcs_place_playfield(m, k);
+      vcs_place_playfield(m->pf, m->pf, m->pf_mirrored, k);
       break;
   }
-  vcs_pixels_t pixels = {{k[0] | k[2] >> 32, k[1], k[2] & 0xFFFFFFFF}};
-  return pixels;
+  return vcs_fold(k);
 }
 
 /* The pixels from `x` on, in a word of the line. */

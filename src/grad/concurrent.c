@@ -592,7 +592,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
   uint32_t reads = 0;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
-    settle(walk, row);
+    if (walk->waiting[row] >= 0) settle(walk, row);
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
@@ -726,6 +726,7 @@ static bool record(vcs_concurrent_t *walk, int32_t number) {
   walk->after->frames = recorded->frames;
   walk->after->instructions = recorded->instructions;
   walk->after->scanlines = recorded->scanlines;
+  vcs_read_all_ram(walk->after);
   return memcmp(walk->after, recorded, size) == 0;
 }
 

@@ -119,20 +119,26 @@ static void touch_read(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, u
   }
 }
 
-static uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
+/* A read of anything but plain ROM, or of that if it is watched. */
+VCS_SLOW_FN uint8_t watched_read_any(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video,
+                                     uint16_t addr) {
   watch_t *watch = watch_of(video);
-  uint8_t value;
-  if (VCS_LIKELY(is_plain(cart, addr) && !watch->rom)) { /* most reads are fetches */
-    value = cpu->bus = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)];
-    if (watch->reads++ == 0) watch->deed.opcode = value;
-  } else {
-    value = vcs_bus_read(cart, m, cpu, video, addr);
-    if (watch->reads == 0) watch->deed.opcode = value;
-    touch_read(watch, cart, m, addr);
-    watch->reads++;
-  }
+  const uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
+  if (watch->reads == 0) watch->deed.opcode = value;
+  touch_read(watch, cart, m, addr);
+  watch->reads++;
   watch->deed.addr = addr;
   watch->deed.read = value;
+  return value;
+}
+
+VCS_HOT_FN uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
+  watch_t *watch = watch_of(video);
+  if (VCS_UNLIKELY(!is_plain(cart, addr) || watch->rom)) return watched_read_any(cart, m, cpu, video, addr);
+  const uint8_t value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)]; /* most reads are fetches */
+  if (watch->reads++ == 0) watch->deed.opcode = value;
+  cpu->bus = watch->deed.read = value;
+  watch->deed.addr = addr;
   return value;
 }
 

@@ -23,8 +23,15 @@ struct vcs_collide {
 
 vcs_collide_t *vcs_collide_create(void) { return calloc(1, sizeof(vcs_collide_t)); }
 
+/* Below the picture, while it is blank, nothing that is stored shows any more, and no clock goes on. */
+VCS_HOT_FN void sleep_below(vcs_asleep_t *asleep, const vcs_t *m) {
+  if (m->seen_clock != asleep->video.stop || !(m->vblank & 2) || asleep->ending != VCS_NEVER) return;
+  asleep->wake = asleep->later = UINT64_MAX;
+}
+
 void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m) {
   vcs_asleep_start(m, &collide->asleep, cart, NULL, NULL);
+  sleep_below(&collide->asleep, m);
   collide->before = 0;
   collide->cycles = UINT32_MAX;
 }
@@ -60,6 +67,7 @@ VCS_SLOW_FN void access_in_full(vcs_collide_t *collide, vcs_t *m, const vcs_beam
     vcs_tia_write_next(m, video, access->reg, access->value);
   }
   if (access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR) m->collisions = (uint16_t)~live;
+  sleep_below(&collide->asleep, m);
 }
 
 /* Notes an access, if that is all there is to do. */
@@ -67,6 +75,7 @@ VCS_HOT_FN bool note(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *
   vcs_asleep_t *asleep = &collide->asleep;
   const uint64_t time = VCS_CYCLES((uint64_t)access->cycles), before = asleep->last ? vcs_moment_last(asleep) : 0;
   if (access->cycles == collide->cycles) return false;
+  if (access->reg == VCS_HMOVE && asleep->wake == UINT64_MAX) return false; /* it looks at the clock */
   if (access->kind == VCS_BEAM_WRITE && access->reg != VCS_WSYNC) {
     if (!store(m, &asleep->video, time, access->reg, access->value)) return false;
   } else {

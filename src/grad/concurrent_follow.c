@@ -34,7 +34,7 @@ typedef struct {
 } here_t;
 
 /* The pointer in RAM of a row in mode IZY, as the base has read it, or as the flip does. False: it is not in RAM. */
-static bool pointers(const here_t *here, const vcs_follow_t *flip, uint16_t *base, uint16_t *own) {
+VCS_HOT_FN bool pointers(const here_t *here, const vcs_follow_t *flip, uint16_t *base, uint16_t *own) {
   const vcs_base_frame_t *frame = here->frame;
   const uint32_t first = here->stand->touch;
   if (here->stand[1].touch - first < 2) return false;
@@ -48,7 +48,8 @@ static bool pointers(const here_t *here, const vcs_follow_t *flip, uint16_t *bas
 }
 
 /* Where the flip's row reads or writes. False: not known, or not at the base's time. */
-static bool find_address(const here_t *here, const vcs_follow_t *flip, uint64_t own, unsigned mode, uint16_t *addr) {
+VCS_HOT_FN bool find_address(const here_t *here, const vcs_follow_t *flip, uint64_t own, unsigned mode,
+                             uint16_t *addr) {
   const uint64_t base = here->stand->key;
   const uint16_t base_addr = here->deed->addr;
   *addr = base_addr;
@@ -80,7 +81,7 @@ static bool find_address(const here_t *here, const vcs_follow_t *flip, uint64_t 
 }
 
 /* What the flip's row finds there. */
-static bool find_operand(const here_t *here, const vcs_follow_t *flip, uint16_t addr, uint8_t *value) {
+VCS_HOT_FN bool find_operand(const here_t *here, const vcs_follow_t *flip, uint16_t addr, uint8_t *value) {
   *value = here->deed->read;
   if (addr == here->deed->addr) {
     if (is_ram(addr) && has(flip->ram, addr & 0x7F)) *value = here->m->ram[addr & 0x7F];
@@ -117,45 +118,66 @@ static bool store(const here_t *here, vcs_follow_t *flip, uint16_t addr, uint8_t
   return true;
 }
 
-/* Operations, by their access. One that sets the stack pointer leaves the path. */
-#define EVALUATE(code, operation, mode, access, cost) \
-  case code:                                          \
-    if ((unsigned)VCS_SETS_##operation & VCS_OF_S) EVALUATE_STACK(operation) else EVALUATE_##access(operation) break;
+/* The flip's registers before the row. N, V and Z are not read by operations. */
+VCS_HOT_FN vcs_cpu_t registers_of(uint64_t own) {
+  return (vcs_cpu_t){.a = (uint8_t)(own >> VCS_KEY_A),
+                     .x = (uint8_t)(own >> VCS_KEY_X),
+                     .y = (uint8_t)(own >> VCS_KEY_Y),
+                     .c = own >> VCS_KEY_P & VCS_FLAG_C,
+                     .d = (own >> VCS_KEY_P & VCS_FLAG_D) != 0};
+}
+
+/* Those behind it, as far as the row sets them: `sets` is a constant, VCS_OF_A and the like. */
+VCS_HOT_FN bool finish(const here_t *here, vcs_follow_t *flip, const vcs_cpu_t *cpu, const vcs_facts_t *facts,
+                       unsigned sets) {
+  uint64_t key = 0;
+  if (sets & VCS_OF_A) key |= (uint64_t)cpu->a << VCS_KEY_A;
+  if (sets & VCS_OF_X) key |= (uint64_t)cpu->x << VCS_KEY_X;
+  if (sets & VCS_OF_Y) key |= (uint64_t)cpu->y << VCS_KEY_Y;
+  if (sets & VCS_OF_P) key |= (uint64_t)vcs_cpu_status(cpu) << VCS_KEY_P;
+  flip->registers = (flip->registers & ~facts->sets) | ((key ^ here->stand[1].key) & facts->sets);
+  return true;
+}
+
+VCS_HOT_FN bool store_here(const here_t *here, vcs_follow_t *flip, uint16_t addr, uint8_t value) {
+  return addr == here->deed->addr && store(here, flip, addr, value);
+}
+
+/* A row of each opcode, by its access. One that sets the stack pointer leaves the path, but for PHA, PHP and PLA. */
+#define EVALUATE(code, operation, mode, access, cost)                                                        \
+  case code: {                                                                                               \
+    if ((unsigned)VCS_SETS_##operation & VCS_OF_S) EVALUATE_PUSH(code)                                       \
+    if (!find_address(here, flip, own, VCS_MODE_##mode, &addr) || !find_operand(here, flip, addr, &value)) { \
+      return false;                                                                                          \
+    }                                                                                                        \
+    EVALUATE_##access(operation) return finish(here, flip, cpu, facts, (unsigned)VCS_SETS_##operation);      \
+  }
+#define EVALUATE_PUSH(code)                                                                              \
+  {                                                                                                      \
+    if ((code) == VCS_PHA) return store_here(here, flip, here->deed->addr, (uint8_t)(own >> VCS_KEY_A)); \
+    if ((code) == VCS_PHP) return store_here(here, flip, here->deed->addr, (uint8_t)(own >> VCS_KEY_P)); \
+    if ((code) != VCS_PLA || !find_operand(here, flip, here->deed->addr, &value)) return false;          \
+    vcs_op_LDA(cpu, value);                                                                              \
+    return finish(here, flip, cpu, facts, VCS_OF_A | VCS_OF_NZ);                                         \
+  }
 #define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, here->m, cpu, NULL);
 #define EVALUATE_READ(operation) vcs_op_##operation(cpu, value);
-#define EVALUATE_WRITE(operation) value = vcs_op_##operation(cpu, addr), stores = true;
-#define EVALUATE_MODIFY(operation) value = vcs_op_##operation(cpu, value), stores = true;
+#define EVALUATE_WRITE(operation) \
+  if (!store_here(here, flip, addr, vcs_op_##operation(cpu, addr))) return false;
+#define EVALUATE_MODIFY(operation) \
+  if (!store_here(here, flip, addr, vcs_op_##operation(cpu, value))) return false;
+#define EVALUATE_STACK(operation) return false;
 #define EVALUATE_JUMP(operation) return false;
 #define EVALUATE_BRANCH(operation) return false;
-#define EVALUATE_STACK(operation) return false;
 
 /* A row that reads what differs. False: the flip leaves the path. */
 static bool evaluate(const here_t *here, const vcs_facts_t *facts, vcs_follow_t *flip) {
   const uint64_t own = here->stand->key ^ flip->registers;
-  const uint8_t opcode = here->deed->opcode;
-  vcs_cpu_t registers, *cpu = &registers;
-  bool stores = false;
+  vcs_cpu_t registers = registers_of(own), *cpu = &registers;
   uint16_t addr;
   uint8_t value;
-  if (!find_address(here, flip, own, facts->mode, &addr) || !find_operand(here, flip, addr, &value)) return false;
-  cpu->a = (uint8_t)(own >> VCS_KEY_A);
-  cpu->x = (uint8_t)(own >> VCS_KEY_X);
-  cpu->y = (uint8_t)(own >> VCS_KEY_Y);
-  cpu->c = own >> VCS_KEY_P & VCS_FLAG_C;
-  cpu->d = (own >> VCS_KEY_P & VCS_FLAG_D) != 0;
-  cpu->nz = cpu->v = cpu->i = cpu->sp = 0; /* not read by these operations */
-  if (opcode == VCS_PHA || opcode == VCS_PHP) {
-    value = (uint8_t)(own >> (opcode == VCS_PHA ? VCS_KEY_A : VCS_KEY_P));
-    stores = true;
-  } else if (opcode == VCS_PLA) {
-    vcs_op_LDA(cpu, value);
-  } else {
-    switch (opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
-  }
-  if (stores && (addr != here->deed->addr || !store(here, flip, addr, value))) return false;
-  const uint64_t key = vcs_stand_key(0, 0, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
-  flip->registers = (flip->registers & ~facts->sets) | ((key ^ here->stand[1].key) & facts->sets);
-  return true;
+  switch (here->deed->opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
+  return false;
 }
 
 /* N and Z of a byte, in a status register. */

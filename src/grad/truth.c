@@ -69,7 +69,8 @@ struct job {
   vcs_base_t base;
   vcs_arena_t arena;              /* of the next two arrays and of `singles` */
   uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
-  uint32_t over_a_row[4][256];    /* what a byte of a CRC's register becomes, a row of zeros later */
+  uint32_t over_a_row[4][256];    /* what a byte of a CRC's register becomes, a row of zeros later ... */
+  uint32_t over_a_block[4][256];  /* ... or BLOCK of them */
   vcs_runner_t *runners;
   int runner_count;
   vcs_concurrent_t **walks; /* one a runner; or NULL: flips are run again */
@@ -141,29 +142,46 @@ static int32_t count_differences(const uint8_t *now, const uint8_t *first, const
 /* Rows of a picture that may differ from the base's, all unless the sight says more. */
 static bool is_changed(const vcs_sight_t *sight, size_t row) { return !sight->lines || sight->lines[row]; }
 
-/* CRC-32 is linear: that of a picture is the base's, and that of what differs, carried over the rows behind it. A
- * register that has passed a row of zeros is the sum of what its four bytes become. */
+/* CRC-32 is linear: that of a picture is the base's, and that of what differs, carried over the zeros behind it. A
+ * register that has passed zeros is the sum of what its four bytes become. */
+enum { BLOCK = 32 };
+_Static_assert(VCS_WIDTH % BLOCK == 0, "a row is blocks");
+
+static uint32_t carry(const uint32_t over[4][256], uint32_t crc) {
+  return over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
+}
+
 static void prepare_crc(job_t *job) {
-  static const uint8_t zeros[VCS_WIDTH];
-  for (int byte = 0; byte < 4; byte++) {
-    for (uint32_t i = 0; i < 256; i++) {
-      job->over_a_row[byte][i] = ~vcs_crc32_on(~(i << 8 * byte), zeros, sizeof zeros);
-    }
+  static const uint8_t zeros[BLOCK];
+  for (uint32_t i = 0; i < 1024; i++) {
+    job->over_a_block[i >> 8][i & 255] = ~vcs_crc32_on(~((i & 255) << (i >> 8) * 8), zeros, sizeof zeros);
   }
+  for (uint32_t i = 0; i < 1024; i++) {
+    uint32_t crc = (i & 255) << (i >> 8) * 8;
+    for (int k = 0; k < VCS_WIDTH / BLOCK; k++) crc = carry(job->over_a_block, crc);
+    job->over_a_row[i >> 8][i & 255] = crc;
+  }
+}
+
+/* The CRC of what differs in a row: from the first block on that differs to the last, and the zeros behind it. */
+static uint32_t crc_of_row(const job_t *job, const uint8_t *one, const uint8_t *other) {
+  uint8_t differs[VCS_WIDTH];
+  int first = 0, last = VCS_WIDTH - BLOCK;
+  while (first < VCS_WIDTH && memcmp(one + first, other + first, BLOCK) == 0) first += BLOCK;
+  if (first == VCS_WIDTH) return 0;
+  while (memcmp(one + last, other + last, BLOCK) == 0) last -= BLOCK;
+  for (int i = first; i < last + BLOCK; i++) differs[i] = one[i] ^ other[i];
+  uint32_t crc = ~vcs_crc32_on(~0u, differs + first, (size_t)(last + BLOCK - first));
+  for (int at = last + BLOCK; at < VCS_WIDTH; at += BLOCK) crc = carry(job->over_a_block, crc);
+  return crc;
 }
 
 static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const uint8_t *base, uint32_t base_crc) {
   const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
   uint32_t crc = 0;
   for (size_t row = 0; row < rows; row++) {
-    const uint32_t(*over)[256] = job->over_a_row;
-    if (crc) crc = over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
-    if (!sight->lines[row]) continue;
-    uint8_t differs[VCS_WIDTH];
-    const uint8_t *one = sight->picture + row * VCS_WIDTH, *other = base + row * VCS_WIDTH;
-    if (memcmp(one, other, VCS_WIDTH) == 0) continue;
-    for (size_t i = 0; i < VCS_WIDTH; i++) differs[i] = one[i] ^ other[i];
-    crc ^= ~vcs_crc32_on(~0u, differs, VCS_WIDTH);
+    if (crc) crc = carry(job->over_a_row, crc);
+    if (sight->lines[row]) crc ^= crc_of_row(job, sight->picture + row * VCS_WIDTH, base + row * VCS_WIDTH);
   }
   return base_crc ^ crc;
 }

@@ -26,12 +26,31 @@ VCS_SLOW_FN uint32_t native_read_hot(vcs_native_run_t *run, uint16_t addr) {
   return value;
 }
 
-static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
+VCS_SLOW_FN uint32_t native_read_bus(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
   run->cpu.time = time;
-  run->cpu.stop = 0;
   run->cpu.bus = (uint8_t)last;
   if (addr & 0x1000 && run->cart->hot_pages >> (addr >> 6 & 63) & 1) return native_read_hot(run, (uint16_t)addr);
   return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
+}
+
+/* The timer, the ports and the inputs need nothing of the picture. */
+static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
+  vcs_t *m = run->m;
+  const unsigned r = addr & 15;
+  run->cpu.stop = 0;
+  if (VCS_LIKELY(run->cart->passive_ports)) {
+    if ((addr & 0x1280) == 0x280) {
+      m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+      return vcs_riot_read(run->cart, m, (uint16_t)addr);
+    }
+    if (!(addr & 0x1080) && r >= 8 && r < 14 && time < run->asleep.wake) {
+      m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+      vcs_asleep_note(&run->asleep, time, VCS_NOTED_READ);
+      const bool high = r < 12 ? vcs_tia_pot_high(m, m->paddle[r - 8]) : m->fire[r - 12] != 0;
+      return (unsigned)high << 7 | (last & 0x3F);
+    }
+  }
+  return native_read_bus(run, addr, time, last);
 }
 
 static uint64_t native_write(vcs_native_run_t *run, uint32_t place, uint64_t time, uint32_t stored) {
@@ -67,11 +86,8 @@ static void native_return(vcs_native_run_t *run, uint64_t time) {
 }
 
 static uint32_t native_pull(vcs_native_run_t *run, uint64_t time) {
-  run->cpu.time = time;
-  run->cpu.stop = 0;
-  run->cpu.bus = VCS_PLA;
-  vcs_do_PLA(run->cart, run->m, &run->cpu, &run->asleep.video);
-  return run->cpu.a;
+  const uint32_t touched = native_read(run, 0x100u + run->cpu.sp++, time, VCS_PLA); /* vcs_cpu_touch_stack */
+  return native_read(run, 0x100u + run->cpu.sp, time, touched);
 }
 
 static void native_set_status(vcs_native_run_t *run, uint32_t value) { vcs_cpu_set_status(&run->cpu, (uint8_t)value); }

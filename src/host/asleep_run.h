@@ -14,9 +14,9 @@
 #endif
 #include "core/tia.h"
 
-/* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
+/* The shape of an object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
-  vcs_asleep_change(m, &asleep->video, 1u << object, vcs_moment_last(asleep));
+  vcs_asleep_change_shape(m, &asleep->video, object, vcs_moment_last(asleep));
 }
 VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
@@ -31,7 +31,15 @@ VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsig
 }
 
 VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  change(m, asleep, VCS_PF);
+  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
+  vcs_asleep_collide_these(m, &asleep->video, 1u << VCS_PF, at);
+  if (asleep->rows) {
+    int32_t clock = vcs_moment_clock(m, &asleep->video, at);
+    vcs_rows_change_field(asleep->rows, m, &asleep->video, asleep->on, i, clock);
+  }
+  vcs_asleep_part(asleep, 1u << VCS_PF);
+  asleep->video.stale |= 1u << VCS_PF;
+  asleep->since[VCS_PF] = at;
   m->pf[i] = value;
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
 }
@@ -74,15 +82,27 @@ VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) {
   turn(asleep, VCS_BL, value);
 }
 
+/* NUSIZx, CTRLPF or REFPx, which turn nothing on or off. */
 VCS_SLOW_FN void set_other(vcs_t *m, vcs_asleep_t *asleep, unsigned objects, uint8_t *reg, uint8_t value) {
   vcs_asleep_change(m, &asleep->video, objects, vcs_moment_last(asleep));
   *reg = value;
+}
+
+VCS_SLOW_FN void set_delay(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  vcs_asleep_change(m, &asleep->video, 1u << (VCS_P0 + i), vcs_moment_last(asleep));
+  m->vdelp[i] = value;
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
 /* The end of the line that `time` is in. */
-VCS_SLOW_FN uint64_t end_of_line(const vcs_t *m, uint64_t time) {
+VCS_SLOW_FN uint64_t find_line_end(const vcs_t *m, uint64_t time) {
   return VCS_CYCLES(vcs_wsync_end((uint32_t)(time >> VCS_CYCLES_SHIFT), m->frame_clock)) | VCS_COUNT_MASK;
+}
+
+/* The same if it is behind the line whose end is known; most often it is in the next one. */
+VCS_HOT_FN uint64_t end_of_line(const vcs_t *m, const vcs_asleep_t *asleep, uint64_t time) {
+  const uint64_t next = asleep->line_end + VCS_CYCLES(VCS_LINE_CYCLES);
+  return VCS_LIKELY(time <= next && asleep->line_end) ? next : find_line_end(m, time);
 }
 
 /* The whole motion of an HMOVE. */
@@ -101,7 +121,7 @@ VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
 
 /* HMOVE at the beginning of a line of the picture, as most are. */
 VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
-  if (time > asleep->line_end) asleep->line_end = end_of_line(m, time);
+  if (time > asleep->line_end) asleep->line_end = end_of_line(m, asleep, time);
   uint64_t left = (asleep->line_end - time) >> VCS_CYCLES_SHIFT;
   if (left < VCS_LINE_CYCLES - 3 || time < asleep->blank_end || asleep->ending != VCS_NEVER || m->stars_shape) {
     return false;
@@ -211,7 +231,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_VDELP1:
       i = r - VCS_VDELP0, value &= 1;
       vcs_asleep_note(asleep, time, r);
-      if (m->vdelp[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->vdelp[i], value);
+      if (m->vdelp[i] != value) set_delay(m, asleep, value, i);
       return true;
     case VCS_HMOVE:
       return hmove(m, asleep, time);
@@ -234,7 +254,7 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   if (!vcs_asleep_sleeps(m, asleep, time, VCS_WSYNC)) return 0;
   vcs_asleep_note(asleep, time, VCS_WSYNC);
-  if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, time);
+  if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, asleep, time);
   time = (asleep->line_end & ~(uint64_t)VCS_COUNT_MASK) | (time & VCS_COUNT_MASK);
   asleep->line_end += VCS_CYCLES(VCS_LINE_CYCLES);
   return time;

@@ -43,18 +43,23 @@
 
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
 
-static bool is_wide(void) {
+/* The vectors of this machine: AVX2, or AVX-512 with permutations of bytes. */
+enum { NARROW, WIDE_AVX2, WIDE_AVX512 };
+
+static int find_wide(void) {
 #if WIDE
-  return __builtin_cpu_supports("avx2");
-#else
-  return false;
+#if !defined(_WIN32) /* there GCC aligns the stack to 16 bytes only */
+  if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vl")) return WIDE_AVX512;
 #endif
+  if (__builtin_cpu_supports("avx2")) return WIDE_AVX2;
+#endif
+  return NARROW;
 }
 
 void vcs_tint_make(vcs_tint_t *tint, vcs_format_t format, int rgb) {
   const uint32_t *palette = vcs_palette(format);
   tint->channels = rgb ? 3 : 1;
-  tint->wide = !rgb && is_wide();
+  tint->wide = rgb ? NARROW : find_wide();
   for (int i = 0; i < 256; i++) {
     for (int c = 0; c < 3; c++) {
       tint->byte[c][i] = rgb ? (uint8_t)(palette[i] >> (16 - 8 * c)) : vcs_palette_gray(format)[i];
@@ -109,17 +114,46 @@ __attribute__((target("avx2"))) static bool pool_row_wide(const vcs_tint_t *tint
 }
 #endif
 
-static void tint_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, uint8_t *out) {
 #if WIDE
-  if (tint->wide && pool_row_wide(tint, a, b, out)) return;
+/* The same, 64 pixels at a time: 128 grays are two registers, and a permutation takes the low seven bits of an index.
+ */
+__attribute__((target("avx512vbmi,avx512bw"))) static bool pool_row_widest(const vcs_tint_t *tint, const uint8_t *a,
+                                                                           const uint8_t *b, uint8_t *out) {
+  const __m512i low = _mm512_loadu_si512(tint->even), high = _mm512_loadu_si512(tint->even + 64);
+  __m512i odd = _mm512_setzero_si512();
+  for (int x = 0; x < VCS_WIDTH; x += 64) {
+    const __mmask64 there = VCS_WIDTH - x < 64 ? (1ull << (VCS_WIDTH - x)) - 1 : ~0ull;
+    const __m512i one = _mm512_maskz_loadu_epi8(there, a + x), other = _mm512_maskz_loadu_epi8(there, b + x);
+    const __m512i gray = _mm512_permutex2var_epi8(low, _mm512_srli_epi16(one, 1), high);
+    const __m512i second = _mm512_permutex2var_epi8(low, _mm512_srli_epi16(other, 1), high);
+    odd = _mm512_or_si512(odd, _mm512_or_si512(one, other));
+    _mm512_mask_storeu_epi8(out + x, there, _mm512_max_epu8(gray, second));
+  }
+  return _mm512_test_epi8_mask(odd, _mm512_set1_epi8(1)) == 0;
+}
+#endif
+
+INLINE void tint_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, uint8_t *out) {
+#if WIDE
+  if (tint->wide == WIDE_AVX512 && pool_row_widest(tint, a, b, out)) return;
+  if (tint->wide == WIDE_AVX2 && pool_row_wide(tint, a, b, out)) return;
 #endif
   pool_row(tint, a, b, out);
 }
 
-static bool repeats(const uint8_t *row) { return memcmp(row, row - VCS_WIDTH, VCS_WIDTH) == 0; }
+INLINE bool repeats(const uint8_t *row) {
+  uint64_t differs = 0;
+  for (int x = 0; x < VCS_WIDTH; x += 8) {
+    uint64_t here, above;
+    memcpy(&here, row + x, 8);
+    memcpy(&above, row + x - VCS_WIDTH, 8);
+    differs |= here ^ above;
+  }
+  return !differs;
+}
 
-void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
-                   const uint8_t **rows) {
+INLINE void pool_rows(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
+                      const uint8_t **rows) {
   for (int y = 0; y < height; y++, a += VCS_WIDTH, b = b ? b + VCS_WIDTH : NULL) {
     if (y > 0 && repeats(a) && (!b || repeats(b))) {
       rows[y] = rows[y - 1];
@@ -129,6 +163,24 @@ void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, i
     tint_row(tint, a, b ? b : a, picture);
     picture += VCS_WIDTH * tint->channels;
   }
+}
+
+#if WIDE
+__attribute__((target("avx2"))) static void pool_rows_wide(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
+                                                           int height, uint8_t *picture, const uint8_t **rows) {
+  pool_rows(tint, a, b, height, picture, rows);
+}
+#endif
+
+void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
+                   const uint8_t **rows) {
+#if WIDE
+  if (tint->wide != NARROW) {
+    pool_rows_wide(tint, a, b, height, picture, rows);
+    return;
+  }
+#endif
+  pool_rows(tint, a, b, height, picture, rows);
 }
 
 void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *const *coloured, int height,
@@ -160,7 +212,8 @@ typedef struct {
 
 struct vcs_resize {
   int kind, channels;
-  bool exact, wide;
+  int wide;
+  bool exact;
   vcs_axis_t x, y;
   block_t *blocks;   /* of a row, if it can be summed in blocks; else NULL */
   quotient_t by_den; /* where sums are small and den is even, so that halves are whole numbers */
@@ -336,7 +389,7 @@ vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int
     plan_area(&plan->x);
     plan_area(&plan->y);
     plan->exact = is_exact(&plan->x) && is_exact(&plan->y);
-    plan->wide = is_wide();
+    plan->wide = find_wide();
     plan_blocks(plan);
     if (plan->exact && most_taps(&plan->y) <= 3) plan->by_den = plan_quotient((uint32_t)(plan->x.cell * plan->y.cell));
   }
@@ -582,6 +635,12 @@ __attribute__((target("avx2"))) static void area_rows_wide(const vcs_resize_t *p
                                                            void *scratch, uint8_t *out) {
   make_area_rows(plan, rows, scratch, out);
 }
+
+__attribute__((target("avx512bw,avx512vl"))) static void area_rows_widest(const vcs_resize_t *plan,
+                                                                          const uint8_t *const *rows, void *scratch,
+                                                                          uint8_t *out) {
+  make_area_rows(plan, rows, scratch, out);
+}
 #endif
 
 /* ---- Blend -------------------------------------------------------------------------------------------------- */
@@ -630,7 +689,10 @@ void vcs_resize_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void 
   } else if (plan->kind == VCS_RESIZE_BLEND) {
     blend_rows(plan, rows, scratch, out);
 #if WIDE
-  } else if (plan->exact && plan->wide) {
+  } else if (plan->by_den.factor &&
+             plan->wide == WIDE_AVX512) { /* whole numbers: no float could be rounded otherwise */
+    area_rows_widest(plan, rows, scratch, out);
+  } else if (plan->exact && plan->wide != NARROW) {
     area_rows_wide(plan, rows, scratch, out);
 #endif
   } else if (plan->exact) {

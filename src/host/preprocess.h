@@ -17,7 +17,7 @@
 
 /* Indices to bytes: what a pixel becomes, in one or three tables. */
 typedef struct {
-  int channels, wide; /* wide: for machines with wide vectors */
+  int channels, wide; /* wide: the vectors of this machine (preprocess.c) */
   uint8_t byte[3][256];
   uint8_t even[128]; /* every other one of the first table: a television that has not lost its colour needs no more */
 } vcs_tint_t;

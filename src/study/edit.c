@@ -6,8 +6,9 @@
  * it; an estimate, if a method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip
  * lowers it are flipped: all of them, or the better half, or the better half of these, until re-execution shows fewer
  * wrong pixels than before. Where no bit helps, a byte with several other bits may (a row of a drawing whose pixels
- * come right only together): then the exact effects of all 255 other values of every byte are computed, and the best
- * value of each byte is a flip like the others. That is repeated until no pixel is wrong or nothing helps.
+ * come right only together): then the exact effects of all 255 other values of each byte that reaches the region by a
+ * bit are computed, and the best value of each is a flip like the others. That is repeated until no pixel is wrong or
+ * nothing helps.
  *
  * Only bytes that the run reads as data are changed; code is left alone.
  */
@@ -46,6 +47,7 @@ typedef struct {
   float *slots, *pixels, **pixels_by_frame;
   candidate_t *candidates;
   uint32_t candidate_count;
+  uint8_t *reaches;                 /* by byte of the image: one of its bits changed a pixel of the region */
   uint8_t *originals;               /* with `keep`: the picture of each frame as it was */
   int wrong_before, wrong, changed; /* pixels: of the region, and outside of it */
   double loss;
@@ -210,7 +212,9 @@ static vcs_status_t measure(job_t *job, candidate_t *flips, size_t count, vcs_er
     if (found > capacity) status = VCS_OK; /* once more, with room */
   }
   for (size_t k = 0; status == VCS_OK && k < found; k++) {
-    flips[entries[k].flip].change += (float)change_of(job, &entries[k], last);
+    candidate_t *flip = &flips[entries[k].flip];
+    flip->change += (float)change_of(job, &entries[k], last);
+    if (is_inside(job->options, entries[k].index)) job->reaches[flip->offset] = 1;
   }
   job->emulated += (int64_t)count * job->run.frames;
   free(horizons);
@@ -224,6 +228,7 @@ static bool is_data(const job_t *job, uint32_t offset) { return job->uses[offset
 
 /* Every bit of bytes that are read as data, by its exact effect. */
 static vcs_status_t find_bits(job_t *job, vcs_error_t *error) {
+  memset(job->reaches, 0, job->cart.rom_size);
   for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
     if (!is_data(job, bit / 8)) continue;
     job->candidates[job->candidate_count++] = (candidate_t){bit / 8, (uint8_t)(1 << bit % 8), 0};
@@ -231,8 +236,8 @@ static vcs_status_t find_bits(job_t *job, vcs_error_t *error) {
   return measure(job, job->candidates, job->candidate_count, error);
 }
 
-/* The best other value of each of these bytes, by the exact effects of all. Some bytes at a time, because of the room
- * that pixels take. */
+/* The best other value of each byte with a bit that reaches the region, by the exact effects of all. Some bytes at a
+ * time, because of the room that pixels take. */
 static vcs_status_t find_values(job_t *job, vcs_error_t *error) {
   enum { VALUES = 255, AT_ONCE = 16 };
   candidate_t *flips = malloc((size_t)VALUES * AT_ONCE * sizeof *flips);
@@ -240,7 +245,7 @@ static vcs_status_t find_values(job_t *job, vcs_error_t *error) {
   for (uint32_t offset = 0; status == VCS_OK && offset < job->cart.rom_size;) {
     size_t count = 0;
     for (; offset < job->cart.rom_size && count < (size_t)VALUES * AT_ONCE; offset++) {
-      for (int mask = 1; mask <= VALUES && is_data(job, offset); mask++) {
+      for (int mask = 1; mask <= VALUES && job->reaches[offset]; mask++) {
         flips[count++] = (candidate_t){offset, (uint8_t)mask, 0};
       }
     }
@@ -376,6 +381,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->cart = *cart;
   job->rom = malloc(cart->rom_size);
   job->uses = calloc(cart->rom_size, sizeof *job->uses);
+  job->reaches = calloc(cart->rom_size, 1);
   job->wanted = malloc((size_t)o->width * (size_t)o->height);
   job->first = malloc(VCS_FRAME_BYTES);
   job->frames = calloc(2, VCS_FRAME_BYTES);
@@ -387,8 +393,9 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
   const size_t pictures = (size_t)run->frames * (size_t)VCS_WIDTH * (size_t)cart->frame_height;
   if (o->keep > 0) job->originals = malloc(pictures);
-  if (!job->rom || !job->uses || !job->wanted || !job->first || !job->frames || !job->picture || !job->machine ||
-      !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates || (o->keep > 0 && !job->originals)) {
+  if (!job->rom || !job->uses || !job->reaches || !job->wanted || !job->first || !job->frames || !job->picture ||
+      !job->machine || !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates ||
+      (o->keep > 0 && !job->originals)) {
     return vcs_no_memory(error);
   }
   memcpy(job->rom, cart->rom, cart->rom_size);
@@ -425,6 +432,7 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   result->frames = job.emulated;
   result->changed = job.changed;
   free(job.wanted);
+  free(job.reaches);
   free(job.frames);
   free(job.machine);
   free(job.slots);

@@ -17,8 +17,8 @@
  *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
  *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
  *
- *   horizon  decides some frames at a time, by the exact effect of each action on the next 2 to 16 frames, and runs
- *            nothing before a change again
+ *   horizon  learns the exact effect of each action on the goal's bytes in one frame, plans with it, and runs no frame
+ *            twice
  *
  * Evolution and exact are in steer_population.c, horizon is in steer_horizon.c. The budget counts emulated frames. A
  * reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for the tapes)

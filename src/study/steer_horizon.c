@@ -15,12 +15,13 @@
  * spent elsewhere. A byte that packs two numbers (the nibbles of a position, say) has no useful distance, but it has
  * steps, and so it has a promise. The promise of a node is the sum over the bytes.
  *
- * Two thirds of the frames go to planned trials: down the tree to the untried action that promises most, and on from
- * there by the largest promise, to the last frame, or until half a byte of the promise is lost. An action that was
- * rarely seen in a state promises a little more. Some of these trials decide in every frame, others hold an action for
- * up to 16, because an effect may come late (a skier turns before he moves). One third goes to trials that draw a
- * sequence, or change the best one, at random: where no action has an effect on the bytes, that is what is left. What
- * any of them sees is in the next plan.
+ * A planned trial goes down the tree to the untried action that promises most, and on from there by the largest
+ * promise, to the last frame, or until half a byte of the promise is lost. An action that was rarely seen in a state
+ * promises a little more. Some planned trials decide in every frame, others hold an action for up to 16, because an
+ * effect may come late (a skier turns before he moves). A drawn trial is a random sequence, or the best one with a
+ * random change, or a sequence that was at the goal too early, with a pause in it. While the plan sees a way to the
+ * goal, three quarters of the frames go to planned trials, else one quarter: where no action is known to have an effect
+ * on the bytes, drawing is what is left. What any trial sees is in the next plan.
  *
  * A score is not close before it is made, and is left to vcs_steer_exact.
  */
@@ -33,7 +34,7 @@
 #include "study/steer.h"
 
 enum { ACTIONS = 18, STILL = 3, PACES = 2 * STILL + 1, STATES = 256 * PACES };
-enum { PLANNED = 128 /* frames to go; the promise of more is the same */, NODES_MAX = 1 << 15 };
+enum { PLANNED = 128 /* frames to go; the promise of more is the same */, NODES_MAX = 1 << 15, EARLY = 32 };
 
 /* ---- Effects ------------------------------------------------------------------------------------------------ */
 
@@ -217,7 +218,8 @@ typedef struct {
   size_t size;
   int count, room;
   vcs_t *machine;
-  int64_t planned; /* frames spent at the last plan */
+  int64_t planned;               /* frames spent at the last plan */
+  int early[EARLY], early_count; /* nodes at the goal before the last frame, the latest of them */
   float blur;
 } tree_t;
 
@@ -268,6 +270,10 @@ static void plan_all(tree_t *t) {
   rate_from(t, 0);
 }
 
+static double value_of(const tree_t *t, int node) {
+  return vcs_steer_value(t->s->job, 0, t->machines + (size_t)node * t->size + offsetof(vcs_t, ram));
+}
+
 /* The child behind an action, which is run if it is new. -1: the budget or the room is used up. */
 static int go(tree_t *t, int from, int action) {
   vcs_search_t *s = t->s;
@@ -288,11 +294,8 @@ static int go(tree_t *t, int from, int action) {
     next->state[c] = (int16_t)state_behind(state, by);
     learn(&t->cells[c], state, action, by);
   }
+  if (value_of(t, t->count) == 0) t->early[t->early_count++ % EARLY] = t->count;
   return node->child[action] = t->count++;
-}
-
-static double value_of(const tree_t *t, int node) {
-  return vcs_steer_value(t->s->job, 0, t->machines + (size_t)node * t->size + offsetof(vcs_t, ram));
 }
 
 /* The sequence that leads to a last frame is taken unless it is worse. */
@@ -345,18 +348,39 @@ static void try_sequence(tree_t *t) {
   if (at >= 0) finish(t, at);
 }
 
-/* At random: a whole sequence, or the best one with another rest, another stretch, or one action to its end. */
-static void try_drawn(tree_t *t) {
-  enum { WHOLE, REST, STRETCH, HOLD, WAYS };
+/* Writes the sequence that leads to the goal before the last frame, late enough: no control is held first, or from some
+ * frame of it on, for as long as it was early. */
+static void delay(tree_t *t) {
   vcs_search_t *s = t->s;
-  const int frames = s->run.frames, way = (int)vcs_steer_draw(&s->random, WAYS);
-  int from = way == WHOLE ? 0 : (int)vcs_steer_draw(&s->random, (uint32_t)frames);
+  const int count = t->early_count < EARLY ? t->early_count : EARLY;
+  int n = t->early[vcs_steer_draw(&s->random, (uint32_t)count)];
+  const int by = s->run.frames - t->nodes[n].frame;
+  const int at = vcs_steer_draw(&s->random, 2) ? (int)vcs_steer_draw(&s->random, (uint32_t)t->nodes[n].frame) : 0;
+  for (; n; n = t->nodes[n].parent) {
+    const int frame = t->nodes[n].frame - 1;
+    s->tried[frame < at ? frame : frame + by] = held_of(t->nodes[n].action);
+  }
+  memset(s->tried + at, 0, (size_t)by);
+}
+
+/* At random: a whole sequence; the best one with another rest, another stretch, or one action to its end; or one that
+ * was at the goal too early. */
+static void try_drawn(tree_t *t) {
+  enum { WHOLE, REST, STRETCH, HOLD, DELAY, WAYS };
+  vcs_search_t *s = t->s;
+  const int frames = s->run.frames, way = (int)vcs_steer_draw(&s->random, t->early_count ? WAYS : DELAY);
+  const bool whole = way == WHOLE || (way == HOLD && vcs_steer_draw(&s->random, 2));
+  int from = whole ? 0 : (int)vcs_steer_draw(&s->random, (uint32_t)frames);
   memcpy(s->tried, s->held, (size_t)frames);
-  do {
+  if (way == DELAY) {
+    delay(t);
+    from = frames;
+  }
+  while (from < frames) {
     const int behind = vcs_steer_draw_stretch(&s->random, s->tried, from, frames);
     if (way == HOLD) memset(s->tried + from, s->tried[from], (size_t)(frames - from));
-    from = behind;
-  } while ((way == WHOLE || way == REST) && from < frames);
+    from = way == WHOLE || way == REST ? behind : frames;
+  }
   try_sequence(t);
 }
 
@@ -365,27 +389,29 @@ static void plant(tree_t *t) {
   memcpy(t->machines, t->s->run.start, t->size);
   t->nodes[0] = (node_t){0};
   t->count = 1;
-  t->planned = 0;
+  t->planned = t->early_count = 0;
   for (int c = 0; c < t->s->job->cell_count; c++) {
     t->nodes[0].state[c] = (int16_t)(PACES * t->s->run.start->ram[t->s->job->cells[c].index] + STILL);
   }
 }
 
 static void search(tree_t *t) {
-  int64_t drawn = 0; /* frames */
+  int64_t drawn = 0, planned = 0; /* frames */
   plant(t);
   try_sequence(t);
   while (vcs_steer_goes_on(t->s)) {
     if (t->count + t->s->run.frames > t->room) plant(t);
     plan_all(t);
     if (t->nodes[0].promise == -FLT_MAX) return; /* everything was tried */
+    const bool hopeful = t->nodes[0].promise > 0;
     const int64_t before = t->s->spent;
     const int first = t->count;
-    if (3 * drawn < before) {
+    if (drawn * (hopeful ? 3 : 1) <= planned * (hopeful ? 1 : 3)) {
       try_drawn(t);
       drawn += t->s->spent - before;
     } else {
       try_planned(t);
+      planned += t->s->spent - before;
     }
     rate_from(t, first);
   }
