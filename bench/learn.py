@@ -29,8 +29,8 @@ def rate(game: str, device: str, plan: str, seconds: float, groups: int) -> floa
     for i, env in enumerate(envs):
         env.reset(i * n)
         env.send(actions[0])
-    steps, began = 0, 0.0
-    while steps < WARM_STEPS or time.perf_counter() - began < seconds:
+    steps, began = 0, time.perf_counter()
+    while steps <= WARM_STEPS or time.perf_counter() - began < seconds:
         if steps == WARM_STEPS:
             wait(device)
             began = time.perf_counter()

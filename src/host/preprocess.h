@@ -37,7 +37,7 @@ void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t 
 
 typedef struct vcs_resize vcs_resize_t;
 
-/* How a plan computes a pixel (docs/batch.md): as it is, the mean of whole pixels, of parts of pixels, or between two.
+/* How a plan computes a pixel (docs/batch.md): a copy, a mean of whole pixels or of parts of pixels, or a blend of two.
  */
 enum { VCS_RESIZE_COPY, VCS_RESIZE_MEAN, VCS_RESIZE_AREA, VCS_RESIZE_BLEND };
 enum { VCS_BLEND_BITS = 11 };
