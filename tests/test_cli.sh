@@ -519,8 +519,8 @@ for goal in ram:80 ram:80=256 ram:80=x ram:80.3=1 ram:7F=1 pixel:1,1=3 screen po
 done
 says err "a goal is score or ram:9C=60"
 exits 2 "an unknown search" steer demo --goal score --searches exact,best --out steer.tsv
-exits 0 "the exact search alone" steer demo --goal score --horizon 5 --budget 50 --seeds 1 --out steer.tsv
-says out "^\\| exact \\|"
+exits 0 "the default search alone" steer demo --goal score --horizon 5 --budget 50 --seeds 1 --out steer.tsv
+says out "^\\| horizon \\|"
 exits 2 "steer nowhere in particular" steer demo --out steer.tsv
 exits 2 "steer with too little" steer demo --goal score --horizon 60 --budget 59
 exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv

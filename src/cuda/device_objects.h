@@ -8,15 +8,18 @@
 #ifndef VCS_CUDA_DEVICE_OBJECTS_H
 #define VCS_CUDA_DEVICE_OBJECTS_H
 
+#include <stdalign.h>
+
 #include "../core/record_beam.h"
 #include "device_batch.h"
 
-/* What one frame needs; the machine follows. */
+/* What one frame needs; the machine follows. A device copies machines and paints rows by 16 bytes, which must be
+ * aligned. */
 typedef struct {
+  alignas(16) uint64_t frames[2 * VCS_FRAME_BYTES / 8];
   vcs_recorder_t recorder;
   vcs_objects_order_t order;
   vcs_object_t list[VCS_OBJECTS_MAX];
-  uint64_t frames[2 * VCS_FRAME_BYTES / 8];
 } vcs_objects_bench_t;
 
 /* Bytes from one bench to the next. */
