@@ -261,14 +261,15 @@ def summarize(explained: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns a row for each map, the best first: means over decisions with 95 % intervals.
 
     "objects" is the share of pairs of objects of one decision, with different truths, that a map puts in the right order (ties count
-    one half; chance is 0.5), None without such pairs.
+    one half; chance is 0.5), None without such pairs. "where" is None if all cells can matter in every decision.
     """
     rows = []
     for name in MAPS:
         row: dict[str, Any] = {"map": name}
         for score in ("where", "how much", "shuffled"):
             values = [found["maps"][name][score] for found in explained]
-            row[score] = scores.interval([value for value in values if np.isfinite(value)] or [0.0])
+            known = [value for value in values if np.isfinite(value)]
+            row[score] = scores.interval(known) if known else None
         right: list[float] = []
         for found in explained:
             said, true = found["maps"][name]["objects"], found["objects"]

@@ -60,7 +60,7 @@ TRACKS = (
 )  # fmt: skip
 # Games are split, not states: a threshold that was fitted on one game is used on another.
 DEVELOPMENT = ("breakout", "ms_pacman")
-TEST = ("donkey_kong", "pitfall", "space_invaders")
+TEST = ("donkey_kong", "pitfall", "space_invaders", "seaquest")
 SUITES = {"quick": ("demo",), "dev": DEVELOPMENT, "test": (*DEVELOPMENT, *TEST)}
 STATES = 1  # tasks of each game and track
 
