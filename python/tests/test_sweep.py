@@ -29,9 +29,10 @@ def environment():
 
 
 def start(*arguments, **options):
+    """Starts Python. It takes SIGINT, also where the tests run in the background of a shell that ignores it."""
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        **options,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **options,
     )  # fmt: skip
 
 
