@@ -460,7 +460,9 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
 static void drop_all(vcs_batch_t *batch) {
   const int32_t envs = batch->options.envs;
   wait_for(batch, envs);
-  batch->done_first = batch->done_count = batch->sent = 0;
+  batch->done_first = 0;
+  batch->done_count = 0;
+  batch->sent = 0;
   for (int32_t i = 0; i < envs; i++) batch->places[i].sent = false;
 }
 
