@@ -15,9 +15,9 @@
 
 #include "core/state.h"
 #include "diffvcs/cuda.h"
+#include "games.h"
 
-enum { GAMES = 3, SAMPLE = 96, WARM_FRAMES = 120, SIZES_MAX = 8 };
-static const char *const games[GAMES] = {"pong", "breakout", "space_invaders"};
+enum { SAMPLE = 96, WARM_FRAMES = 120, SIZES_MAX = 8 };
 
 typedef struct {
   const char *name;
@@ -30,36 +30,6 @@ static const work_t works[WORKS] = {
     {"emulate", VCS_DEVICE_BATCH_SHOWS_NOTHING, 4}, {"drawn", VCS_DEVICE_BATCH_SHOWS_FRAMES, 1},
     {"pipeline", VCS_DEVICE_BATCH_SHOWS_SMALL, 4},  {"ste", VCS_DEVICE_BATCH_SHOWS_NOTHING, 4},
     {"bit", VCS_DEVICE_BATCH_SHOWS_NOTHING, 4},     {"truth", VCS_DEVICE_BATCH_SHOWS_NOTHING, 0}};
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(const char *message) {
-  fprintf(stderr, "bench-cuda: %s\n", message);
-  exit(1);
-}
-
-static void must(vcs_status_t status, const vcs_error_t *error) {
-  if (status) die(error->message);
-}
-
-static vcs_cart_t *load(const char *roms, const char *game) {
-  static uint8_t image[65536];
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%s.bin", roms, game);
-  FILE *file = fopen(path, "rb");
-  if (!file) die("an image is missing: give the folder with pong.bin, breakout.bin and space_invaders.bin");
-  const size_t size = fread(image, 1, sizeof image, file);
-  fclose(file);
-  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = game};
-  vcs_cart_t *cart;
-  vcs_error_t error;
-  must(vcs_cart_load(image, size, &options, &cart, &error), &error);
-  return cart;
-}
 
 static void *allocate(size_t size) {
   void *memory;

@@ -1,7 +1,6 @@
 /* learn.c: how fast batches make observations for a learner, for `make bench-learn`.
  *
- *   learn ROMS [SECONDS] [THREADS...]     Pong, Breakout and Space Invaders, random play, stacks of four 84 x 84
- * pictures
+ *   learn ROMS [SECONDS] [THREADS...]     Pong, Breakout and Space Invaders, random play, four 84 x 84 pictures each
  *
  * A row for each number of environments, a column for each number of host threads (1, 2, 4, ... up to the number of
  * cores unless they are given) and for the first GPU, if there is one. Numbers are raw frames of 60 Hz a second in
@@ -19,42 +18,12 @@
 #include <unistd.h>
 
 #include "diffvcs/diffvcs.h"
+#include "games.h"
 
-enum { GAMES = 3, COLUMNS_MAX = 12, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
-static const char *const games[GAMES] = {"pong", "breakout", "space_invaders"};
+enum { COLUMNS_MAX = 12, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
 static const int32_t sizes[] = {32, 128, 256, 1024, 4096, 16384};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 static const double PATIENCE = 0.25, SLOWEST = 25e3; /* seconds; frames a second of one thread */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(const char *message) {
-  fprintf(stderr, "learn: %s\n", message);
-  exit(1);
-}
-
-static void must(vcs_status_t status, const vcs_error_t *error) {
-  if (status) die(error->message);
-}
-
-static vcs_cart_t *load(const char *roms, const char *game) {
-  static uint8_t image[65536];
-  char path[4096];
-  snprintf(path, sizeof path, "%s/%s.bin", roms, game);
-  FILE *file = fopen(path, "rb");
-  if (!file) die("an image is missing: give the folder with pong.bin, breakout.bin and space_invaders.bin");
-  const size_t size = fread(image, 1, sizeof image, file);
-  fclose(file);
-  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = game};
-  vcs_cart_t *cart;
-  vcs_error_t error;
-  must(vcs_cart_load(image, size, &options, &cart, &error), &error);
-  return cart;
-}
 
 static void *allocate(int32_t device, size_t size) {
   void *memory;

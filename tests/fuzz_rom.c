@@ -289,6 +289,16 @@ static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
 /* A frame that has lasted for days: the clocks are about to wrap. */
 static void age(vcs_t *m) { m->cycles += 0x2AAAAAAAu - below(4000) + below(4) * 0x15555555u; }
 
+/* Gives both machines the same random controls, and sometimes the same old age. */
+static void control_both(const vcs_cart_t *cart, vcs_t *m, vcs_t *twin) {
+  const vcs_controls_t controls = random_controls();
+  vcs_control(cart, m, &controls);
+  vcs_control(cart, twin, &controls);
+  if (below(200) != 0) return;
+  age(m);
+  twin->cycles = m->cycles;
+}
+
 static void play(const vcs_cart_t *cart, uint64_t frames_left) {
   size_t size = vcs_state_size(cart);
   vcs_t *m = malloc(size), *twin = malloc(size);
@@ -299,13 +309,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
   uint32_t first = m->instructions;
   int twins = (int)below(2), stepwise = (int)below(2), calls = 1 + (int)below(60);
   for (int i = 0; i < calls && frames_left > 0; i++, frames_left--) {
-    vcs_controls_t controls = random_controls();
-    vcs_control(cart, m, &controls);
-    vcs_control(cart, twin, &controls);
-    if (below(200) == 0) {
-      age(m);
-      twin->cycles = m->cycles;
-    }
+    control_both(cart, m, twin);
     if (!twins && below(8) == 0) {
       step_some(cart, m, below(2) ? frames : NULL);
     } else {
@@ -352,13 +356,7 @@ static void play_with_reference(const vcs_cart_t *cart, uint64_t frames_left) {
   memcpy(twin_frames, frames, 2 * VCS_FRAME_BYTES);
   const bool draws = below(2);
   for (int i = 0, calls = 1 + (int)below(60); i < calls && frames_left > 0; i++, frames_left--) {
-    vcs_controls_t controls = random_controls();
-    vcs_control(cart, m, &controls);
-    vcs_control(cart, twin, &controls);
-    if (below(200) == 0) {
-      age(m);
-      twin->cycles = m->cycles;
-    }
+    control_both(cart, m, twin);
     vcs_frame(cart, m, draws ? frames : NULL);
     reference_frame(cart, twin, draws ? twin_frames : NULL);
     done.frames++;
