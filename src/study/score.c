@@ -34,7 +34,6 @@ typedef struct {
   const vcs_place_t *places;
   size_t place_count, state_size, pixel_count;
   size_t first, part_count;          /* the part that is compared */
-  size_t together;                   /* places that one thread predicts at a time: its share, at most TOGETHER */
   vcs_jacobian_entry_t *entries;     /* what its places change ... */
   size_t starts[PART + 1], capacity; /* ... from here on, for each of them */
   double walk_seconds, *seconds;     /* of the truth; [part][method] */
@@ -204,8 +203,7 @@ static vcs_status_t score_group(group_t *group, scratch_t *scratch, size_t count
 
 static bool score_places(void *context, size_t number, int worker) {
   job_t *job = context;
-  const size_t first = job->together * number, left = job->part_count - first;
-  const size_t count = left < job->together ? left : job->together;
+  const size_t first = TOGETHER * number, left = job->part_count - first, count = left < TOGETHER ? left : TOGETHER;
   for (int method = 0; method < job->options->method_count; method++) {
     group_t group = {job, &job->scratch[worker], first, method};
     vcs_error_t error = {""};
@@ -284,7 +282,7 @@ static vcs_status_t compute(job_t *job, int workers, vcs_error_t *error) {
   for (; job->first < job->place_count && status == VCS_OK && !vcs_steps_stopped(&job->steps); job->first += PART) {
     const size_t left = job->place_count - job->first;
     job->part_count = left < PART ? left : PART;
-    const size_t groups = (job->part_count + job->together - 1) / job->together;
+    const size_t groups = (job->part_count + TOGETHER - 1) / TOGETHER;
     status = find_truth(job, job->part_count, error);
     if (status == VCS_OK && vcs_parallel(groups, (int)o->threads, score_places, job) < groups) break;
   }
@@ -348,9 +346,7 @@ vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *given, c
   job->place_count = count;
   job->state_size = vcs_state_size(run->cart);
   job->pixel_count = (size_t)VCS_WIDTH * (size_t)run->cart->frame_height;
-  const int workers = vcs_thread_count((int)o.threads, count ? count : 1);
-  const size_t part = count < PART ? count : PART, share = (part + (size_t)workers - 1) / (size_t)workers;
-  job->together = share < 1 ? 1 : share < TOGETHER ? share : TOGETHER;
+  const int workers = vcs_thread_count((int)o.threads, (count + TOGETHER - 1) / TOGETHER);
   status = compute(job, workers, error);
   if (status == VCS_OK && o.costs) status = find_costs(job, error);
   for (int row = 0; row < o.method_count * o.horizon_count * VCS_VIEWS && status == VCS_OK; row++) {
