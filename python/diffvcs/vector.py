@@ -54,8 +54,8 @@ class DiffVCSVectorEnv(VectorEnv):
         obs_type: "image", or "ram": observations are 128 bytes, and nothing is drawn.
         ram, sound_obs: info["ram"] (128 bytes each) and info["sound"] (512 samples each).
         objects: info["objects"] is a list with an array for each result: the objects of its last frame (Machine.objects).
-            On a device it is one array of 256 objects for each environment, from top to bottom, of which the first
-            info["object_counts"] are filled; torch.from_dlpack gives 22 16-bit numbers for each: x, y, w, h, ...
+            On a device it is one array of 256 objects for each environment, from top to bottom, and info["object_counts"]
+            says how many of the 256 are filled; torch.from_dlpack gives 22 16-bit numbers for each: x, y, w, h, ...
         preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.

@@ -117,7 +117,7 @@ static uint32_t rgb_first(uint32_t colour) {
   return word;
 }
 
-/* Writes four bytes for a pixel, the last of which the next pixel overwrites. */
+/* Writes four bytes for a pixel; the next pixel overwrites the fourth. */
 static void row_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
   for (size_t i = 0; i + 1 < count; i++) {
     const uint32_t pixel = rgb_first(colours[indices[i]]);
