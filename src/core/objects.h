@@ -69,7 +69,9 @@ typedef struct {
 /* A row that is drawn in pieces, as far as it is drawn. */
 typedef struct {
   vcs_pixels_t lit[VCS_OBJECTS], hidden[VCS_OBJECTS];
-  uint8_t on, covered; /* objects that light a pixel, and those that something covers there */
+  uint8_t on, covered; /* objects that light a pixel, and those that something covers there, ... */
+  uint8_t collected;   /* ... up to this pixel */
+  uint8_t ctrlpf;      /* from there on */
   int32_t count;
   struct {
     uint8_t x;                               /* the first pixel */
@@ -128,6 +130,7 @@ typedef struct vcs_recorder {
   uint8_t stirred;                 /* objects that have stances before the present one */
   int32_t blank;                   /* of the last row */
   uint64_t common;                 /* vcs_row_common of the last row */
+  bool changing;                   /* objects are about to change together with the look */
   bool whole;                      /* the last row was added as a whole: its objects have streaks */
   int16_t row_y;                   /* the row that `row` is, -1: none */
   int16_t field_end;               /* the row before which the blocks end that have not ended */
@@ -759,8 +762,8 @@ VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_hues_t *hues, int y
 VCS_FN uint64_t vcs_field_look(unsigned left, unsigned right) { return (uint64_t)left << 24 | (uint64_t)right << 32; }
 
 /* Whether the playfield has the colours of the players. */
-VCS_FN bool vcs_is_scored(const vcs_t *m) {
-  return (m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
+VCS_FN bool vcs_is_scored(const vcs_t *m, unsigned ctrlpf) {
+  return (ctrlpf & 2) && (!(ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
 }
 
 /* Adds equal rows [y, end) of the playfield. `hues` are its colours if its look is VCS_HUES. */
@@ -1012,9 +1015,9 @@ VCS_FN void vcs_join_layers(unsigned lit, const vcs_pixels_t line[VCS_OBJECTS], 
 
 /* Finds what covers the objects that are lit, with [blank, VCS_COMB_PIXELS) in any case. `layer` is NULL, or as
  * painted. Returns false if nothing does. */
-VCS_FN bool vcs_find_cover(const vcs_t *m, unsigned lit, const vcs_pixels_t line[VCS_OBJECTS],
+VCS_FN bool vcs_find_cover(const vcs_t *m, unsigned ctrlpf, unsigned lit, const vcs_pixels_t line[VCS_OBJECTS],
                            const uint64_t (*layer)[VCS_LINE_WORDS], int blank, vcs_cover_t *cover) {
-  const bool scored = vcs_is_scored(m), front = (m->ctrlpf & 4) && !scored;
+  const bool scored = vcs_is_scored(m, ctrlpf), front = (ctrlpf & 4) && !scored;
   const int layers = ((lit & 5) != 0) + ((lit & 10) != 0) + ((lit & 0x30) != 0);
   uint64_t both[3][VCS_LINE_WORDS], covered = 0;
   if (layers < 2 && blank >= VCS_COMB_PIXELS && (!scored || (lit & 0x30) != 0x30)) return false;
@@ -1072,7 +1075,7 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
   r->whole = true;
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
   if (!lit) return;
-  const bool covers = vcs_find_cover(m, lit, line, layer, blank, &cover);
+  const bool covers = vcs_find_cover(m, m->ctrlpf, lit, line, layer, blank, &cover);
   changed |= r->partly | ~(unsigned)r->on;
   if (covers || !same) changed = VCS_ALL_OBJECTS;
   for (unsigned left = lit & changed; left; left &= left - 1) {
@@ -1081,8 +1084,8 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
     const unsigned colour = vcs_colour_of(m, i);
     uint64_t look;
     if (i == VCS_PF) {
-      look =
-          vcs_is_scored(m) ? vcs_field_look(m->colu[VCS_COLUP0], m->colu[VCS_COLUP1]) : vcs_field_look(colour, colour);
+      look = vcs_is_scored(m, m->ctrlpf) ? vcs_field_look(m->colu[VCS_COLUP0], m->colu[VCS_COLUP1])
+                                         : vcs_field_look(colour, colour);
     } else if (VCS_UNLIKELY(r->stirred >> i & 1) && !vcs_stands_still(m, r, i)) {
       vcs_record_stances(m, r, i, y, 0, VCS_WIDTH, colour, word, hidden);
       continue;
@@ -1097,28 +1100,25 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
   }
 }
 
-/* Collects pixels [x0, x1) of row y. */
-VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, unsigned on,
-                                  const vcs_pixels_t line[VCS_OBJECTS], int blank) {
+/* Collects what is lit and what is hidden in pixels [x0, x1) of the row. */
+VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int x1, unsigned on,
+                                 const vcs_pixels_t line[VCS_OBJECTS], const uint64_t (*layer)[VCS_LINE_WORDS],
+                                 int blank) {
   vcs_pieces_t *row = &r->row;
   vcs_pixels_t part[VCS_OBJECTS];
   vcs_cover_t cover;
   uint64_t within[3];
   unsigned lit = 0;
-  if (r->row_y != y) {
-    r->row_y = (int16_t)y;
-    row->on = row->covered = 0;
-    row->count = 0;
-  }
-  for (int w = 0; w < 3; w++) within[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
+  const bool whole = x0 == 0 && x1 == VCS_WIDTH;
+  for (int w = 0; w < 3 && !whole; w++) within[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
   for (unsigned left = on; left; left &= left - 1) {
     const int i = VCS_LOWEST(left);
     const uint64_t *word = line[i].word;
     if (!(word[0] | word[1] | word[2])) continue;
-    for (int w = 0; w < 3; w++) part[i].word[w] = word[w] & within[w];
+    for (int w = 0; w < 3; w++) part[i].word[w] = whole ? word[w] : word[w] & within[w];
     if (part[i].word[0] | part[i].word[1] | part[i].word[2]) lit |= 1u << i;
   }
-  const bool covers = vcs_find_cover(m, lit, part, NULL, blank, &cover);
+  const bool covers = vcs_find_cover(m, row->ctrlpf, lit, part, whole ? layer : NULL, blank, &cover);
   for (unsigned left = lit; left; left &= left - 1) {
     const int i = VCS_LOWEST(left);
     const bool more = row->on >> i & 1;
@@ -1132,15 +1132,36 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
     row->covered |= (uint8_t)(1u << i);
   }
   row->on |= (uint8_t)lit;
+  row->collected = (uint8_t)x1;
+}
+
+/* Notes the colours of row y from pixel x on. What is lit may be collected later, as long as priorities stay and each
+ * object has one mask for the whole row: `line`, or that of a later piece. */
+VCS_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x, unsigned on,
+                             const vcs_pixels_t line[VCS_OBJECTS], int blank) {
+  vcs_pieces_t *row = &r->row;
+  if (r->row_y != y) {
+    r->row_y = (int16_t)y;
+    row->on = row->covered = 0;
+    row->count = 0;
+    row->collected = (uint8_t)x;
+    row->ctrlpf = m->ctrlpf;
+  } else if (row->ctrlpf != m->ctrlpf) {
+    if (row->collected < x) vcs_row_collect(m, r, row->collected, x, on, line, NULL, blank);
+    row->ctrlpf = m->ctrlpf;
+  }
   const int n = row->count < VCS_ROW_PIECES ? row->count++ : VCS_ROW_PIECES - 1;
-  const bool scored = vcs_is_scored(m);
-  row->piece[n].x = (uint8_t)x0;
+  const bool scored = vcs_is_scored(m, m->ctrlpf);
+  row->piece[n].x = (uint8_t)x;
   row->piece[n].player[0] = m->colu[VCS_COLUP0];
   row->piece[n].player[1] = m->colu[VCS_COLUP1];
   row->piece[n].ball = m->colu[VCS_COLUPF];
   row->piece[n].field = m->colu[scored ? VCS_COLUP0 : VCS_COLUPF];
   row->piece[n].field_2 = m->colu[scored ? VCS_COLUP1 : VCS_COLUPF];
 }
+
+/* Whether what is lit has not been collected up to pixel x of the row. */
+VCS_FN bool vcs_row_waits(const vcs_recorder_t *r, int x) { return r->row_y >= 0 && r->row.collected < x; }
 
 VCS_FN int vcs_piece_end(const vcs_pieces_t *row, int i) {
   return i + 1 < row->count ? row->piece[i + 1].x : (int)VCS_WIDTH;

@@ -38,8 +38,9 @@ VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int t
   if (to - first == VCS_WIDTH) {
     vcs_record_row(m, recorder, y, on, VCS_ALL_OBJECTS | VCS_LOOK, video->line, NULL, blank - VCS_HBLANK_CLOCKS);
   } else {
-    vcs_record_piece(m, recorder, y, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, on, video->line,
-                     blank - VCS_HBLANK_CLOCKS);
+    const int x0 = first - VCS_HBLANK_CLOCKS, x1 = to - VCS_HBLANK_CLOCKS;
+    vcs_record_piece(m, recorder, y, x0, on, video->line, blank - VCS_HBLANK_CLOCKS);
+    vcs_row_collect(m, recorder, x0, x1, on, video->line, NULL, blank - VCS_HBLANK_CLOCKS);
   }
   if (to == VCS_LINE_CLOCKS) vcs_record_row_end(m, recorder);
 }

@@ -26,9 +26,11 @@
 
 #include "tia_video.h"
 
-#ifndef VCS_ROW_PAINTED /* a file that records objects defines all three */
+#ifndef VCS_ROW_PAINTED /* a file that records objects defines all of these */
 #define VCS_ROW_PAINTED(rows, m, line, layers, from, x)
+#define VCS_ROW_DARK(rows, m, video, on, from, x)
 #define VCS_ROW_COPIED(rows, m, line)
+#define VCS_ROW_LOOK(rows, m, changed)
 #define VCS_ROW_CUT(rows, m, object, x)
 #endif
 
@@ -138,17 +140,9 @@ VCS_HOT_FN void vcs_rows_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJE
   }
 }
 
-/* Paints the row from where it is painted up to pixel x. */
-VCS_HOT_FN void vcs_rows_paint_to(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
-  vcs_pixels_t now[VCS_OBJECTS];
-  vcs_layers_t layers;
-  const int from = rows->x;
-  rows->x = (uint8_t)x;
-  if (m->vblank & 2) {
-    vcs_fill(rows->row + from, 0, x - from);
-    VCS_ROW_PAINTED(rows, m, NULL, NULL, from, x);
-    return;
-  }
+/* Makes the masks of the row; of objects that have changed in it, those that they have now are put aside. */
+VCS_HOT_FN void vcs_rows_gather(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                vcs_pixels_t now[VCS_OBJECTS]) {
   if (rows->kept) {
     vcs_rows_field(rows, m, &video->line[VCS_PF]);
     video->stale &= (uint8_t) ~(1u << VCS_PF);
@@ -159,14 +153,31 @@ VCS_HOT_FN void vcs_rows_paint_to(vcs_rows_t *rows, const vcs_t *m, vcs_video_t 
     vcs_rows_copy(&now[i], &video->line[i]);
     vcs_rows_join(rows, &now[i], i, &video->line[i]);
   }
-  vcs_rows_layers(m, video->line, &layers);
-  VCS_ROW_PAINTED(rows, m, video->line, &layers, from, x);
-  vcs_paint_layers(&layers, from, x, rows->row);
+}
+VCS_HOT_FN void vcs_rows_let_go(const vcs_rows_t *rows, vcs_video_t *video, const vcs_pixels_t now[VCS_OBJECTS]) {
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
     vcs_rows_copy(&video->line[i], &now[i]);
   }
   if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask was for this row only */
+}
+
+/* Paints the row from where it is painted up to pixel x. */
+VCS_HOT_FN void vcs_rows_paint_to(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
+  vcs_pixels_t now[VCS_OBJECTS];
+  vcs_layers_t layers;
+  const int from = rows->x;
+  rows->x = (uint8_t)x;
+  if (m->vblank & 2) {
+    vcs_fill(rows->row + from, 0, x - from);
+    VCS_ROW_DARK(rows, m, video, on, from, x);
+    return;
+  }
+  vcs_rows_gather(rows, m, video, on, now);
+  vcs_rows_layers(m, video->line, &layers);
+  VCS_ROW_PAINTED(rows, m, video->line, &layers, from, x);
+  vcs_paint_layers(&layers, from, x, rows->row);
+  vcs_rows_let_go(rows, video, now);
 }
 
 VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
@@ -204,6 +215,7 @@ VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
   if (clock <= rows->clock) return;
   int x = clock - rows->clock;
   if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */
+    VCS_ROW_LOOK(rows, m, changed);
     if (x > rows->x) vcs_rows_paint(rows, m, video, on, x);
     return;
   }
