@@ -1076,11 +1076,17 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
   if (!lit) return;
   const bool covers = vcs_find_cover(m, m->ctrlpf, lit, line, layer, blank, &cover);
-  changed |= r->partly | ~(unsigned)r->on;
-  if (covers || !same) changed = VCS_ALL_OBJECTS;
-  for (unsigned left = lit & changed; left; left &= left - 1) {
+  changed = same ? changed | r->partly | ~(unsigned)r->on : VCS_ALL_OBJECTS;
+  for (unsigned left = covers ? lit : lit & changed; left; left &= left - 1) {
     const int i = VCS_LOWEST(left);
-    const uint64_t *word = line[i].word, *hidden = covers ? vcs_cover_of(&cover, i) : NULL;
+    const uint64_t *word = line[i].word, *hidden = NULL;
+    if (covers) {
+      hidden = vcs_cover_of(&cover, i);
+      if (!((word[0] & hidden[0]) | (word[1] & hidden[1]) | (word[2] & hidden[2]))) {
+        if (!(changed >> i & 1)) continue;
+        hidden = NULL;
+      }
+    }
     const unsigned colour = vcs_colour_of(m, i);
     uint64_t look;
     if (i == VCS_PF) {
@@ -1092,10 +1098,10 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
     } else {
       look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i), colour);
     }
-    if (VCS_LIKELY(!covers)) {
-      vcs_streak_row(r, i, look, y, word);
-    } else {
+    if (hidden) {
       vcs_streak_row_covered(r, i, look, y, word, hidden);
+    } else {
+      vcs_streak_row(r, i, look, y, word);
     }
   }
 }
@@ -1129,7 +1135,8 @@ VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int 
     const uint64_t *hidden = vcs_cover_of(&cover, i);
     for (int w = 0; w < 3; w++)
       row->hidden[i].word[w] = (further ? row->hidden[i].word[w] : 0) | (part[i].word[w] & hidden[w]);
-    row->covered |= (uint8_t)(1u << i);
+    const uint64_t *out = row->hidden[i].word;
+    if (out[0] | out[1] | out[2]) row->covered |= (uint8_t)(1u << i);
   }
   row->on |= (uint8_t)lit;
   row->collected = (uint8_t)x1;
@@ -1187,15 +1194,13 @@ VCS_SLOW_FN bool vcs_pieces_look(const vcs_t *m, const vcs_pieces_t *row, int ki
     const int at = m->pos[kind] + 16 * by, window = at >= VCS_WIDTH ? at - VCS_WIDTH : at, end = window + width;
     if (copy && !by) break;
     if (end > VCS_WIDTH) return false;
-    int i = 0;
-    for (; i < row->count - 1; i++) {
-      const int from = window > row->piece[i].x ? window : row->piece[i].x, next = vcs_piece_end(row, i);
-      uint64_t seen = 0;
-      for (int w = 0; w < 3; w++) {
-        const uint64_t inside = vcs_from(from, w) & ~vcs_from(next < end ? next : end, w);
-        seen |= lit[w] & ~(hidden ? hidden[w] : 0) & inside;
-      }
-      if (seen) break;
+    uint64_t seen = vcs_pixels_at(lit, window, width);
+    if (hidden) seen &= ~vcs_pixels_at(hidden, window, width);
+    int i = 0; /* a bit of `seen` that the piece has */
+    while (i < row->count - 1) {
+      const int next = vcs_piece_end(row, i) - window;
+      if (next > 0 && seen << (64 - (next < 64 ? next : 64))) break;
+      i++;
     }
     colour[copy] = vcs_piece_colour(row, i, kind);
   }
@@ -1256,7 +1261,11 @@ VCS_SLOW_FN void vcs_record_pieces(const vcs_t *m, vcs_recorder_t *r) {
     uint64_t look;
     const bool moves = r->stirred >> i & 1 && !vcs_stands_still(m, r, i);
     if (!moves && vcs_pieces_look(m, row, i, lit, hidden, &look)) {
-      vcs_streak_row_covered(r, i, look, y, lit, hidden);
+      if (hidden) {
+        vcs_streak_row_covered(r, i, look, y, lit, hidden);
+      } else {
+        vcs_streak_row(r, i, look, y, lit);
+      }
       continue;
     }
     for (int k = 0; k < row->count; k++) {
