@@ -93,19 +93,19 @@ typedef struct {
 } vcs_streak_t;
 #define VCS_PARTLY (1ULL << 32)
 
-/* A part of the entries of a player, missile or ball, and the objects that it has become. */
+/* A part of the streaks of a kind, and the objects that it has become. No object goes on into the next part. */
 typedef struct {
   int16_t entry, entries, object, objects;
+  int16_t unseen; /* blocks that no pixel shows */
 } vcs_passage_t;
 
-/* What was to be added in a frame, for each kind of object. */
-enum { VCS_ENTRIES = 192, VCS_PASSAGES = 48, VCS_HUES_KEPT = 48 };
+/* The streaks of a frame, for each kind of object. */
+enum { VCS_ENTRIES = 192, VCS_HUES_KEPT = 48 };
 typedef struct {
-  int16_t count[VCS_OBJECTS], passages[VCS_PF];
+  int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
   int16_t hues_count;
-  bool field_known; /* the entries of the playfield are complete */
   vcs_streak_t entry[VCS_OBJECTS][VCS_ENTRIES + 1];
-  vcs_passage_t passage[VCS_PF][VCS_PASSAGES];
+  vcs_passage_t passage[VCS_OBJECTS][VCS_ENTRIES];
   vcs_hues_t hues[VCS_HUES_KEPT];
 } vcs_log_t;
 
@@ -116,10 +116,9 @@ typedef struct {
 
 /* Machines that record run with a vcs_recorder_t. */
 typedef struct vcs_recorder {
-  vcs_memory_t *memory;  /* or NULL */
-  int32_t turn;          /* which half of `memory` and `sprite` is that of this frame */
-  uint8_t logging;       /* kinds whose rows are only logged until the frame is over */
-  int32_t known, listed; /* number of blocks that a pixel shows, and of those that have space in `field` */
+  vcs_memory_t *memory; /* or NULL */
+  int32_t turn;         /* which half of `memory` and `sprite` is that of this frame */
+  uint8_t logging;      /* kinds whose rows are only logged until the frame is over */
   vcs_object_t *list;
   int32_t capacity;
   int32_t count;                   /* of all objects, when the frame is over */
@@ -141,6 +140,7 @@ typedef struct vcs_recorder {
   int32_t colour;                  /* of all blocks that may go on, -1: they have several */
   int32_t covered;                 /* number of blocks partly covered so far */
   int32_t cell;                    /* `starts` and `ends` count cells of 1 << cell pixels */
+  bool goes_on;                    /* a block has gone on with the last rows */
   bool aligned;                    /* all of these blocks begin and end at multiples of four pixels */
   uint64_t starts[3], ends[3];     /* cells with which blocks begin that may go on, and after which they end */
   vcs_streak_t own[VCS_OBJECTS];
@@ -153,7 +153,7 @@ typedef struct vcs_recorder {
   vcs_block_seen_t seen[VCS_WIDTH];
   uint32_t order[VCS_OBJECTS_MAX];
   vcs_object_t sprite[2][VCS_OBJECTS_MAX]; /* in the order in which they ended; those of the last frame, too */
-  vcs_object_t field[VCS_OBJECTS_MAX];     /* blocks in the order of the list */
+  vcs_object_t field[2][VCS_OBJECTS_MAX]; /* blocks in the order of the list, with those that no pixel shows (seen 0) */
 } vcs_recorder_t;
 
 #if defined(__CUDA_ARCH__)
@@ -186,9 +186,7 @@ VCS_FN void vcs_recorder_make(vcs_recorder_t *r, vcs_memory_t *memory) {
   r->turn = 0;
   for (int turn = 0; turn < 2 && memory; turn++) {
     vcs_log_t *log = &memory->log[turn];
-    log->field_known = false;
-    for (int i = 0; i < VCS_OBJECTS; i++) log->count[i] = 0;
-    for (int i = 0; i < VCS_PF; i++) log->passages[i] = 0;
+    for (int i = 0; i < VCS_OBJECTS; i++) log->count[i] = log->passages[i] = 0;
   }
 }
 
@@ -557,7 +555,7 @@ VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) 
     if (!seen->seen) r->unseen++;
   }
   if (VCS_UNLIKELY(block->place >= VCS_OBJECTS_MAX)) return;
-  vcs_object_t *o = &r->field[block->place];
+  vcs_object_t *o = &r->field[r->turn][block->place];
   vcs_object_clear(o, VCS_PF, 4);
   o->x = o->seen_x = block->x;
   o->y = o->seen_y = block->y;
@@ -662,7 +660,9 @@ VCS_HOT_FN void vcs_blocks_turn(vcs_recorder_t *r, int y, const uint64_t *lit, c
       }
     }
   }
+  r->goes_on = false;
   for (int w = 0; w < words; w++) {
+    r->goes_on |= (r->starts[w] & starts[w] & ~other[w]) != 0;
     for (uint64_t left = r->starts[w] & (~starts[w] | other[w]); left; left &= left - 1)
       vcs_block_end(r, &r->block[(64 * w + VCS_LOWEST_64(left)) << cell], r->field_end);
   }
@@ -809,7 +809,7 @@ VCS_SLOW_FN void vcs_log_stop(vcs_recorder_t *r, int kind) {
   vcs_streaks_add(r, kind, log->entry[kind], log->count[kind]);
   r->streak[kind] = &r->own[kind];
   log->count[kind] = 0;
-  if (kind < VCS_PF) log->passages[kind] = 0;
+  log->passages[kind] = 0;
 }
 
 /* Keeps the colours of a streak of the playfield. */
@@ -848,20 +848,6 @@ VCS_FN bool vcs_are_equal(const vcs_streak_t *a, const vcs_streak_t *b, int coun
   return true;
 }
 
-/* Whether the playfield was the same in the last frame. */
-VCS_FN bool vcs_field_same(const vcs_log_t *now, const vcs_log_t *last) {
-  if (!last->field_known || now->count[VCS_PF] != last->count[VCS_PF] || now->hues_count != last->hues_count)
-    return false;
-  for (int i = 0; i < now->hues_count; i++) {
-    const vcs_hues_t *a = &now->hues[i], *b = &last->hues[i];
-    if (a->count != b->count) return false;
-    for (int k = 0; k < a->count; k++) {
-      if (a->from[k].x != b->from[k].x || a->from[k].colour != b->from[k].colour) return false;
-    }
-  }
-  return vcs_are_equal(now->entry[VCS_PF], last->entry[VCS_PF], now->count[VCS_PF]);
-}
-
 /* The entries of a kind up to which nothing can go on with what follows. */
 VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count) {
   int end = 0;
@@ -879,18 +865,30 @@ VCS_FN void vcs_live_end_all(vcs_recorder_t *r, int kind) {
   r->lives[kind] = 0;
 }
 
-/* Makes objects of what is logged of a player, missile or ball. Its entries are parted where nothing goes on, and a
- * passage that was the same in the last frame has the same objects. */
+/* Notes the passage of the streaks [from, to) that has become the objects from number `first` on. */
+VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen) {
+  const vcs_passage_t passage = {(int16_t)from, (int16_t)(to - from), (int16_t)first, (int16_t)(end - first),
+                                 (int16_t)unseen};
+  if (to > from && end <= VCS_OBJECTS_MAX) log->passage[kind][log->passages[kind]++] = passage;
+}
+
+/* The first passage of a kind from number `old` on that does not begin above row y. */
+VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
+  while (old < last->passages[kind] && vcs_streak_y(&last->entry[kind][last->passage[kind][old].entry]) < y) old++;
+  return old;
+}
+
+/* Makes objects of the streaks of a player, missile or ball. They are parted where nothing goes on, and a passage that
+ * was the same in the last frame has the same objects. */
 VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
-  vcs_log_t *now = &r->memory->log[r->turn], *last = &r->memory->log[!r->turn];
+  vcs_log_t *now = &r->memory->log[r->turn];
+  const vcs_log_t *last = &r->memory->log[!r->turn];
   const vcs_streak_t *entry = now->entry[kind];
-  int passages = 0, old = 0;
-  for (int from = 0, to; from < now->count[kind]; from = to) {
+  now->passages[kind] = 0;
+  for (int from = 0, to, old = 0; from < now->count[kind]; from = to) {
     const int32_t first = r->sprites;
     to = vcs_passage_end(entry, from, now->count[kind]);
-    while (old < last->passages[kind] &&
-           (int16_t)last->entry[kind][last->passage[kind][old].entry].span < (int16_t)entry[from].span)
-      old++;
+    old = vcs_passage_next(last, kind, old, vcs_streak_y(&entry[from]));
     const vcs_passage_t *was = &last->passage[kind][old];
     if (old < last->passages[kind] && was->entries == to - from &&
         vcs_are_equal(&entry[from], &last->entry[kind][was->entry], to - from)) {
@@ -899,11 +897,75 @@ VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
       vcs_streaks_add(r, kind, &entry[from], to - from);
       vcs_live_end_all(r, kind);
     }
-    if (passages == VCS_PASSAGES || r->sprites > VCS_OBJECTS_MAX) continue;
-    const vcs_passage_t passage = {(int16_t)from, (int16_t)(to - from), (int16_t)first, (int16_t)(r->sprites - first)};
-    now->passage[kind][passages++] = passage;
+    vcs_passage_add(now, kind, from, to, first, r->sprites, 0);
   }
-  now->passages[kind] = (int16_t)passages;
+}
+
+/* The number of colours that the streaks of two frames have in common, from the first on. */
+VCS_FN int vcs_same_hues(const vcs_log_t *now, const vcs_log_t *last) {
+  int n = 0;
+  for (; n < now->hues_count && n < last->hues_count && now->hues[n].count == last->hues[n].count; n++) {
+    for (int k = 0; k < now->hues[n].count; k++) {
+      if (now->hues[n].from[k].x != last->hues[n].from[k].x ||
+          now->hues[n].from[k].colour != last->hues[n].from[k].colour)
+        return n;
+    }
+  }
+  return n;
+}
+
+/* Whether blocks may go on from the streak before number i of the playfield. If they do not, and both streaks are as in
+ * the last frame, where they are numbers j - 1 and j, then they did not there. */
+VCS_FN bool vcs_field_parts(const vcs_log_t *now, const vcs_log_t *last, int i, int j) {
+  const vcs_streak_t *a = now->entry[VCS_PF], *b = last->entry[VCS_PF];
+  if (i == 0 || i == now->count[VCS_PF]) return true;
+  if (vcs_streak_y(&a[i]) != vcs_streak_y(&a[i - 1]) + vcs_streak_rows(&a[i - 1])) return true;
+  return j > 0 && j < last->count[VCS_PF] && vcs_are_equal(&a[i - 1], &b[j - 1], 2);
+}
+
+/* The same for the playfield, whose passages are known when blocks have been made of them. */
+VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
+  vcs_log_t *now = &r->memory->log[r->turn];
+  const vcs_log_t *last = &r->memory->log[!r->turn];
+  const vcs_streak_t *entry = now->entry[VCS_PF];
+  const int count = now->count[VCS_PF], hues = vcs_same_hues(now, last);
+  int32_t first = 0, unseen = 0;
+  int from = 0, old = 0;
+  now->passages[VCS_PF] = 0;
+  for (int i = 0; i < count;) {
+    old = vcs_passage_next(last, VCS_PF, old, vcs_streak_y(&entry[i]));
+    const vcs_passage_t *was = &last->passage[VCS_PF][old];
+    bool same = old < last->passages[VCS_PF] && was->entries <= count - i;
+    for (int k = 0; same && k < was->entries; k++) same = (int)(entry[i + k].look & 0xFF) <= hues;
+    if (same && vcs_are_equal(&entry[i], &last->entry[VCS_PF][was->entry], was->entries) &&
+        vcs_field_parts(now, last, i, was->entry) &&
+        vcs_field_parts(now, last, i + was->entries, was->entry + was->entries)) {
+      vcs_blocks_end(r);
+      vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen);
+      first = r->blocks;
+      for (int k = 0; k < was->objects && first + k < VCS_OBJECTS_MAX; k++)
+        r->field[r->turn][first + k] = r->field[!r->turn][was->object + k];
+      r->blocks += was->objects;
+      r->unseen += was->unseen;
+      vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen);
+      i += was->entries;
+      from = i;
+      first = r->blocks;
+      unseen = r->unseen;
+    } else {
+      const int32_t before = r->blocks;
+      vcs_streaks_add(r, VCS_PF, &entry[i], 1);
+      if (!r->goes_on) {
+        vcs_passage_add(now, VCS_PF, from, i, first, before, r->unseen - unseen);
+        from = i;
+        first = before;
+        unseen = r->unseen;
+      }
+      i++;
+    }
+  }
+  vcs_blocks_end(r);
+  vcs_passage_add(now, VCS_PF, from, count, first, r->blocks, r->unseen - unseen);
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------------
@@ -1290,43 +1352,26 @@ VCS_FN uint32_t vcs_order_of(const vcs_object_t *o) {
 }
 enum { VCS_ORDER_SHIFT = 10 };
 
-/* Takes the blocks that no pixel shows out of the list. Returns the number of the others. */
-VCS_SLOW_FN int32_t vcs_blocks_drop(vcs_object_t *list, int32_t count) {
-  int32_t kept = 0;
-  for (int32_t i = 0; i < count; i++) {
-    if (list[i].seen) list[kept++] = list[i];
-  }
-  return kept;
-}
-
 /* Lists sprites and blocks. If there is no space for all, the last blocks give way. */
 VCS_SLOW_FN void vcs_recorder_list(vcs_recorder_t *r) {
   const int32_t sprites = r->sprites < r->capacity ? r->sprites : r->capacity;
-  const int32_t blocks = r->listed < r->capacity - sprites ? r->listed : r->capacity - sprites;
-  const vcs_object_t *sprite = r->sprite[r->turn], *block = r->field;
+  const vcs_object_t *sprite = r->sprite[r->turn], *block = r->field[r->turn];
+  const vcs_object_t *end = block + (r->blocks < VCS_OBJECTS_MAX ? r->blocks : (int32_t)VCS_OBJECTS_MAX);
   vcs_object_t *to = r->list;
+  int32_t space = r->capacity - sprites;
   for (int32_t i = 0; i < sprites; i++) {
     const uint32_t order = vcs_order_of(&sprite[i]) << VCS_ORDER_SHIFT | (uint32_t)i;
     int32_t k = i;
     for (; k > 0 && r->order[k - 1] > order; k--) r->order[k] = r->order[k - 1];
     r->order[k] = order;
   }
-  for (int32_t i = 0; i < sprites; i++) {
-    const uint32_t order = r->order[i] >> VCS_ORDER_SHIFT;
-    while (block < r->field + blocks && vcs_order_of(block) < order) *to++ = *block++;
-    *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
+  for (int32_t i = 0; i <= sprites; i++) {
+    const uint32_t order = i < sprites ? r->order[i] >> VCS_ORDER_SHIFT : ~0u;
+    for (; block < end && vcs_order_of(block) < order; block++) {
+      if (block->seen && space-- > 0) *to++ = *block;
+    }
+    if (i < sprites) *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
   }
-  while (block < r->field + blocks) *to++ = *block++;
-}
-
-/* Makes blocks of what is logged of the playfield, if it was not the same in the last frame. Returns whether there are
- * new ones. */
-VCS_FN bool vcs_log_field(vcs_recorder_t *r) {
-  if (!(r->logging >> VCS_PF & 1)) return true;
-  const vcs_log_t *now = &r->memory->log[r->turn];
-  if (vcs_field_same(now, &r->memory->log[!r->turn])) return false;
-  vcs_streaks_add(r, VCS_PF, now->entry[VCS_PF], now->count[VCS_PF]);
-  return true;
 }
 
 /* The frame is over, before row y: all objects end, and are listed from top to bottom. */
@@ -1337,17 +1382,14 @@ VCS_SLOW_FN void vcs_recorder_finish(const vcs_t *m, vcs_recorder_t *r, int y) {
     if (r->logging >> kind & 1) vcs_log_sprites(r, kind);
     vcs_live_end_all(r, kind);
   }
-  if (vcs_log_field(r)) {
+  if (r->logging >> VCS_PF & 1) {
+    vcs_log_field(r);
+  } else {
     vcs_blocks_end(r);
-    r->known = r->blocks - r->unseen;
-    r->listed = r->blocks < VCS_OBJECTS_MAX ? r->blocks : (int32_t)VCS_OBJECTS_MAX;
-    if (r->unseen) r->listed = vcs_blocks_drop(r->field, r->listed);
   }
   vcs_recorder_list(r);
-  r->count = r->known + r->sprites;
-  if (!r->memory) return;
-  r->memory->log[r->turn].field_known = r->logging >> VCS_PF & 1;
-  r->turn = !r->turn;
+  r->count = r->blocks - r->unseen + r->sprites;
+  if (r->memory) r->turn = !r->turn;
 }
 
 #endif
