@@ -914,13 +914,43 @@ VCS_FN int vcs_same_hues(const vcs_log_t *now, const vcs_log_t *last) {
   return n;
 }
 
-/* Whether blocks may go on from the streak before number i of the playfield. If they do not, and both streaks are as in
- * the last frame, where they are numbers j - 1 and j, then they did not there. */
-VCS_FN bool vcs_field_parts(const vcs_log_t *now, const vcs_log_t *last, int i, int j) {
+/* Finds for each streak of the playfield the number of the same one in the last frame, or -1. */
+VCS_SLOW_FN void vcs_field_match(const vcs_log_t *now, const vcs_log_t *last, int16_t match[VCS_ENTRIES + 1]) {
   const vcs_streak_t *a = now->entry[VCS_PF], *b = last->entry[VCS_PF];
-  if (i == 0 || i == now->count[VCS_PF]) return true;
-  if (vcs_streak_y(&a[i]) != vcs_streak_y(&a[i - 1]) + vcs_streak_rows(&a[i - 1])) return true;
-  return j > 0 && j < last->count[VCS_PF] && vcs_are_equal(&a[i - 1], &b[j - 1], 2);
+  const int hues = vcs_same_hues(now, last);
+  for (int i = 0, j = 0; i < now->count[VCS_PF]; i++) {
+    while (j < last->count[VCS_PF] && vcs_streak_y(&b[j]) < vcs_streak_y(&a[i])) j++;
+    const bool same = j < last->count[VCS_PF] && (int)(a[i].look & 0xFF) <= hues && vcs_are_equal(&a[i], &b[j], 1);
+    match[i] = (int16_t)(same ? j : -1);
+  }
+}
+
+/* Whether no block goes on from the streak before number i to it, given that none did from j - 1 to j in the last
+ * frame.
+ */
+VCS_FN bool vcs_field_parts(const vcs_log_t *now, const int16_t *match, int i, int j) {
+  const vcs_streak_t *a = now->entry[VCS_PF];
+  if (i == 0 || i == now->count[VCS_PF] || (match[i - 1] == j - 1 && match[i] == j)) return true;
+  return vcs_streak_y(&a[i]) != vcs_streak_y(&a[i - 1]) + vcs_streak_rows(&a[i - 1]);
+}
+
+/* Whether the streaks from number i on are a passage of the last frame. */
+VCS_FN bool vcs_field_repeats(const vcs_log_t *now, const int16_t *match, int i, const vcs_passage_t *was) {
+  if (match[i] != was->entry || was->entries > now->count[VCS_PF] - i) return false;
+  for (int k = 1; k < was->entries; k++) {
+    if (match[i + k] != was->entry + k) return false;
+  }
+  return vcs_field_parts(now, match, i, was->entry) &&
+         vcs_field_parts(now, match, i + was->entries, was->entry + was->entries);
+}
+
+/* Copies objects that are not in the same place. */
+VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
+#if defined(__CUDA_ARCH__)
+  for (int32_t i = 0; i < count; i++) to[i] = from[i];
+#else
+  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
+#endif
 }
 
 /* The same for the playfield, whose passages are known when blocks have been made of them. */
@@ -928,23 +958,23 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
   vcs_log_t *now = &r->memory->log[r->turn];
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const vcs_streak_t *entry = now->entry[VCS_PF];
-  const int count = now->count[VCS_PF], hues = vcs_same_hues(now, last);
+  const int count = now->count[VCS_PF];
+  int16_t match[VCS_ENTRIES + 1];
   int32_t first = 0, unseen = 0;
   int from = 0, old = 0;
   now->passages[VCS_PF] = 0;
+  vcs_field_match(now, last, match);
   for (int i = 0; i < count;) {
-    old = vcs_passage_next(last, VCS_PF, old, vcs_streak_y(&entry[i]));
     const vcs_passage_t *was = &last->passage[VCS_PF][old];
-    bool same = old < last->passages[VCS_PF] && was->entries <= count - i;
-    for (int k = 0; same && k < was->entries; k++) same = (int)(entry[i + k].look & 0xFF) <= hues;
-    if (same && vcs_are_equal(&entry[i], &last->entry[VCS_PF][was->entry], was->entries) &&
-        vcs_field_parts(now, last, i, was->entry) &&
-        vcs_field_parts(now, last, i + was->entries, was->entry + was->entries)) {
-      vcs_blocks_end(r);
-      vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen);
+    while (match[i] >= 0 && old < last->passages[VCS_PF] && was->entry < match[i]) was = &last->passage[VCS_PF][++old];
+    if (old < last->passages[VCS_PF] && vcs_field_repeats(now, match, i, was) &&
+        r->blocks + was->objects <= VCS_OBJECTS_MAX) {
+      if (from < i) {
+        vcs_blocks_end(r);
+        vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen);
+      }
       first = r->blocks;
-      for (int k = 0; k < was->objects && first + k < VCS_OBJECTS_MAX; k++)
-        r->field[r->turn][first + k] = r->field[!r->turn][was->object + k];
+      vcs_objects_copy(&r->field[r->turn][first], &r->field[!r->turn][was->object], was->objects);
       r->blocks += was->objects;
       r->unseen += was->unseen;
       vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen);
@@ -1367,8 +1397,17 @@ VCS_SLOW_FN void vcs_recorder_list(vcs_recorder_t *r) {
   }
   for (int32_t i = 0; i <= sprites; i++) {
     const uint32_t order = i < sprites ? r->order[i] >> VCS_ORDER_SHIFT : ~0u;
-    for (; block < end && vcs_order_of(block) < order; block++) {
-      if (block->seen && space-- > 0) *to++ = *block;
+    const vcs_object_t *from = block;
+    const int y = (int)(order >> 11 < 0x7FFF ? order >> 11 : 0x7FFF);
+    while (block < end && (block->y < y || (block->y == y && vcs_order_of(block) < order))) block++;
+    if (r->unseen || block - from > space) {
+      for (; from < block; from++) {
+        if (from->seen && space-- > 0) *to++ = *from;
+      }
+    } else {
+      vcs_objects_copy(to, from, (int32_t)(block - from));
+      to += block - from;
+      space -= (int32_t)(block - from);
     }
     if (i < sprites) *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
   }
