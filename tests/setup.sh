@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing: Debian packages to build and test with (--build: only to build), and into the virtual
-# environment .venv ruff and mypy (not with --build) and ale-py (with --roms). Does nothing if everything
+# environment .venv ruff, mypy and check-jsonschema (not with --build) and ale-py (with --roms). Does nothing if everything
 # is installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
