@@ -42,11 +42,11 @@ static void test_secam_is_ale_pys(void **state) {
  * indices, and pixels of one colour next to each other. Nothing is written behind the last pixel. */
 static void test_rows_are_converted_pixel_by_pixel(void **state) {
   (void)state;
-  enum { ROWS = 6, PIXELS = ROWS * VCS_WIDTH + 50, WIDTHS = 3 };
+  enum { ROWS = 6, PIXELS = ROWS * VCS_WIDTH + 50, WIDTHS = 3, FORMATS = 4 };
   uint8_t indices[PIXELS], rgb[3 * PIXELS + 1], gray[PIXELS + 1];
-  for (int kind = 0; kind < 2 * WIDTHS * 3; kind++) {
-    const vcs_format_t format = (vcs_format_t)(VCS_FORMAT_NTSC + kind % 3);
-    const int width = 1 << 2 * (kind / 3 % WIDTHS), mask = kind / (3 * WIDTHS) ? 0xFE : 0xFF;
+  for (int kind = 0; kind < 2 * WIDTHS * FORMATS; kind++) {
+    const vcs_format_t format = (vcs_format_t)(VCS_FORMAT_NTSC + kind % FORMATS);
+    const int width = 1 << 2 * (kind / FORMATS % WIDTHS), mask = kind / (FORMATS * WIDTHS) ? 0xFE : 0xFF;
     for (int i = 0; i < PIXELS; i++) {
       indices[i] = (uint8_t)((i / VCS_WIDTH / 2 * 40 + i % VCS_WIDTH / width * 77) & mask);
     }

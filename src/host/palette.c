@@ -110,37 +110,22 @@ const uint8_t *vcs_palette_gray(vcs_format_t format) { return television(format)
 
 /* ---- Pixels ------------------------------------------------------------------------------------------------- */
 
-static uint64_t rgb_first(uint32_t colour) {
-  return (uint64_t)(colour >> 16 & 255) | (uint64_t)(colour >> 8 & 255) << 8 | (uint64_t)(colour & 255) << 16;
+static uint32_t rgb_first(uint32_t colour) {
+  const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour, 0};
+  uint32_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
 }
 
-/* Eight pixels of one colour. */
-static void eight_rgb(uint64_t pixel, uint8_t *rgb) {
-  const uint64_t word[3] = {pixel | pixel << 24 | pixel << 48, pixel >> 16 | pixel << 8 | pixel << 32 | pixel << 56,
-                            pixel >> 8 | pixel << 16 | pixel << 40};
-  memcpy(rgb, word, sizeof word);
-}
-
-/* Neighbouring pixels often have one colour. Writes four bytes for a pixel that has not; the next pixel overwrites the
- * fourth. */
+/* Writes four bytes for a pixel; the next pixel overwrites the fourth. */
 static void pixels_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
-  size_t i = 0;
-  while (i + 8 < count) {
-    uint64_t eight;
-    memcpy(&eight, indices + i, sizeof eight);
-    if (eight == (eight & 255) * 0x0101010101010101ULL) {
-      eight_rgb(rgb_first(colours[eight & 255]), rgb + 3 * i);
-      i += 8;
-    } else {
-      for (const size_t end = i + 8; i < end; i++) {
-        const uint64_t pixel = rgb_first(colours[indices[i]]);
-        memcpy(rgb + 3 * i, &pixel, 4);
-      }
-    }
+  for (size_t i = 0; i + 1 < count; i++) {
+    const uint32_t pixel = rgb_first(colours[indices[i]]);
+    memcpy(rgb + 3 * i, &pixel, 4);
   }
-  for (; i < count; i++) {
-    const uint64_t pixel = rgb_first(colours[indices[i]]);
-    memcpy(rgb + 3 * i, &pixel, 3);
+  if (count) {
+    const uint32_t pixel = rgb_first(colours[indices[count - 1]]);
+    memcpy(rgb + 3 * (count - 1), &pixel, 3);
   }
 }
 
