@@ -38,7 +38,7 @@ typedef struct vcs_rows {
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
   uint64_t field;                   /* PF0 to PF2 as the left half of the row shows them, and the right half, ... */
-  uint8_t kept;                     /* ... for those of the six that have changed since the beam passed them */
+  uint64_t kept;                    /* ... where these bytes are 0xFF: they have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
   vcs_recorder_t *recorder;         /* of objects, NULL: none */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
@@ -97,7 +97,7 @@ VCS_FN uint64_t vcs_rows_field_now(const vcs_t *m) {
 
 /* What the playfield lights in the row if no byte of it has changed while it was shown. */
 VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t *pixels) {
-  const uint64_t kept = vcs_spread_bytes(rows->kept), field = (rows->field & kept) | (vcs_rows_field_now(m) & ~kept);
+  const uint64_t field = rows->field | (vcs_rows_field_now(m) & ~rows->kept);
   const uint8_t left[3] = {(uint8_t)field, (uint8_t)(field >> 8), (uint8_t)(field >> 16)};
   const uint8_t right[3] = {(uint8_t)(field >> 24), (uint8_t)(field >> 32), (uint8_t)(field >> 40)};
   vcs_place_playfield(left, right, m->pf_mirrored, pixels->word);
@@ -196,7 +196,8 @@ VCS_HOT_FN void vcs_rows_end_with(bool recording, vcs_rows_t *rows, const vcs_t 
       bool in_pieces = rows->x > 0;
       vcs_rows_paint_with(recording, rows, m, video, on, VCS_WIDTH);
       rows->dirty = (uint8_t)(rows->split | (rows->kept ? 1u << VCS_PF : 0) | (in_pieces ? VCS_LOOK : 0));
-      rows->split = rows->kept = rows->x = 0;
+      rows->field = rows->kept = 0;
+      rows->split = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
       if (recording && comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
@@ -251,7 +252,7 @@ VCS_HOT_FN void vcs_rows_cut_with(bool recording, vcs_rows_t *rows, const vcs_t 
       rows->before[i] = video->line[i];
       if (i == VCS_PF && rows->kept) {
         vcs_rows_field(rows, m, &rows->before[i]);
-        rows->kept = 0;
+        rows->field = rows->kept = 0;
       }
       rows->split |= (uint8_t)(1u << i);
     } else if (rows->cut[i] != x) {
@@ -276,8 +277,8 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vc
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
   rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
-  rows->field = 0;
-  rows->x = rows->split = rows->kept = 0;
+  rows->field = rows->kept = 0;
+  rows->x = rows->split = 0;
   rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
   vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
 }
@@ -313,36 +314,28 @@ typedef struct {
 VCS_TABLE(vcs_span_t, vcs_field_span, 9,
           {{0, 16}, {16, 48}, {48, 80}, {80, 96}, {96, 128}, {128, 160}, {144, 160}, {112, 144}, {80, 112}})
 
-/* Byte i of the playfield is about to change at a clock of the frame. Returns false, and does nothing, if that needs
- * more than the bytes: the row has ended, or the beam is within the byte. */
-VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int32_t clock) {
-  const int x = clock - rows->clock;
-  if (x > 0) {
-    const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
-    if (x >= VCS_WIDTH || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
-    if ((x > left.first && x < left.end) || (x > right.first && x < right.end)) return false;
-    const unsigned passed = ((unsigned)(x >= left.end) << i | (unsigned)(x >= right.end) << (3 + i)) & ~rows->kept;
-    const uint64_t bytes = vcs_spread_bytes(passed);
-    rows->field = (rows->field & ~bytes) | (vcs_rows_field_now(m) & bytes);
-    rows->kept |= (uint8_t)passed;
-  }
+/* Byte i of the playfield is about to change at pixel x of the row, behind its first one. Returns false, and does
+ * nothing, if that needs more than the bytes: the row has ended, or the beam is within the byte. */
+VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int x) {
+  const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
+  if (x >= VCS_WIDTH || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
+  if ((x > left.first && x < left.end) || (x > right.first && x < right.end)) return false;
+  const uint64_t byte = 0xFFull << 8 * i;
+  const uint64_t passed = ((x >= left.end ? byte : 0) | (x >= right.end ? byte << 24 : 0)) & ~rows->kept;
+  rows->field |= m->pf[i] * 0x0101010101010101ULL & passed;
+  rows->kept |= passed;
   rows->dirty |= 1u << VCS_PF;
   return true;
 }
 
-/* The same in any case, behind the first pixel of the row. */
-VCS_SLOW_FN void vcs_rows_cut_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                    int32_t clock) {
+/* The same at a clock of the frame, in any case. */
+VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                  int32_t clock) {
   if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end_any(rows, m, video, on, clock);
-  if (!vcs_rows_keep_field(rows, m, i, clock)) rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
-}
-
-VCS_HOT_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                      int32_t clock) {
-  if (clock > rows->clock) {
-    vcs_rows_cut_field(rows, m, video, on, i, clock);
-  } else {
+  if (clock <= rows->clock) {
     rows->dirty |= 1u << VCS_PF;
+  } else if (!vcs_rows_keep_field(rows, m, i, clock - rows->clock)) {
+    rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
   }
 }
 
