@@ -47,7 +47,7 @@ def arguments() -> argparse.Namespace:
     add("--seed", type=int, default=1)
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cuda, cuda:1 or cpu")
     add("--observe", choices=("image", "ram"), default="image")
-    add("--emulation", choices=("auto", "host", "device"), default="auto", help="where machines run")
+    add("--emulation", choices=("auto", "host", "device", "both"), default="auto", help="where machines run")
     add("--envs", type=int, default=256)
     add(
         "--groups",
@@ -64,7 +64,7 @@ def arguments() -> argparse.Namespace:
         type=float,
         default=0,
         metavar="MINUTES",
-        help="let the rate fall to a tenth over this time (0: constant)",
+        help="let the rate and the weight of entropy fall to a tenth over this time (0: constant)",
     )
     add(
         "--lag",
@@ -176,6 +176,7 @@ class Learner:
         self.agent, self.o = agent, o
         on_gpu = device.type == "cuda"
         self.rate = torch.tensor(o.rate, device=device) if on_gpu else o.rate
+        self.entropy = torch.tensor(o.entropy, device=device)
         self.optimizer = torch.optim.Adam(agent.parameters(), self.rate, eps=1e-5, fused=on_gpu, capturable=on_gpu)
         self.total = o.envs * o.steps
         self.rows = torch.zeros(self.total // o.minibatches, dtype=torch.int64, device=device)
@@ -202,7 +203,7 @@ class Learner:
         advantage = r.advantage.flatten()[rows] * r.weight.flatten()[rows]
         gain = torch.min(ratio * advantage, ratio.clamp(1 - o.clip, 1 + o.clip) * advantage).mean()
         error = (value - r.target.flatten()[rows]).square().mean() / 2
-        loss = -gain + 0.5 * error - o.entropy * entropy
+        loss = -gain + 0.5 * error - self.entropy * entropy
         self.optimizer.zero_grad(set_to_none=False)
         loss.backward()
         nn.utils.clip_grad_norm_(self.agent.parameters(), 0.5)
@@ -218,12 +219,14 @@ class Learner:
                 self.updates[which]()
                 yield
 
-    def set_rate(self, rate: float) -> None:
+    def decay(self, part: float) -> None:
+        """Sets the rate and the weight of entropy to this part of what they were at the beginning."""
+        self.entropy.fill_(part * self.o.entropy)
         if isinstance(self.rate, torch.Tensor):
-            self.rate.fill_(rate)
+            self.rate.fill_(part * self.o.rate)
         else:
             for group in self.optimizer.param_groups:
-                group["lr"] = rate
+                group["lr"] = part * self.o.rate
 
 
 class Group:
@@ -387,7 +390,7 @@ def main() -> int:
         saved = torch.load(out / "agent.pt", map_location=device, weights_only=True)
         agent.load_state_dict(saved["agent"])
         learner.optimizer.load_state_dict(saved["optimizer"])
-        for group in learner.optimizer.param_groups:  # set_rate changes this number, and a CUDA graph reads it
+        for group in learner.optimizer.param_groups:  # decay changes this number, and a CUDA graph reads it
             group["lr"] = learner.rate
         earlier, frames, rows = saved["seconds"], saved["frames"], [tuple(row) for row in saved["curve"]]
     actor.load_state_dict(agent.state_dict())
@@ -443,7 +446,7 @@ def main() -> int:
                 games += len(finished)
                 seconds = earlier + time.perf_counter() - began
                 if o.decay:
-                    learner.set_rate(o.rate * max(0.1, 1 - 0.9 * seconds / (60 * o.decay)))
+                    learner.decay(max(0.1, 1 - 0.9 * seconds / (60 * o.decay)))
                 if len(scores) == 100:
                     mean = float(np.mean(scores))
                     rows.append((seconds, frames, mean))
