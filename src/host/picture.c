@@ -68,9 +68,10 @@ static vcs_status_t write_png(const char *path, const uint8_t *pixels, int width
                        .colormap_entries = colours ? 256 : 0};
     if (png_image_write_to_stdio(&image, draft.stream, 0, large, 0, colours ? map : NULL)) {
       status = vcs_draft_commit(&draft, error);
-    } else {
+    } else { /* of a stream that fails libpng's message is only "Write Error" */
+      const char *why = ferror(draft.stream) ? strerror(errno) : image.message;
+      status = vcs_error_fill(error, VCS_BAD_FILE, "cannot write %s: %s", path, why);
       vcs_draft_abandon(&draft);
-      status = vcs_error_fill(error, VCS_BAD_FILE, "cannot write %s: %s", path, image.message);
     }
   }
   free(large);
