@@ -39,7 +39,7 @@ from .cartridge import Cartridge
 
 Task = Mapping[str, Any]
 ENGINES = ("threads", "ray")
-LARGE = 1024  # bytes; a larger argument (an image, a list of images, an array of states) goes into Ray's object store, once
+LARGE = 1024  # bytes; larger arguments (images, lists of them, arrays) go into Ray's object store, once each
 STOP = np.zeros(1, np.int32)  # not 0: the library's long calls that look at it end now
 
 

@@ -207,7 +207,7 @@ def test_large_values_go_through_the_object_store_once(tmp_path, cluster, monkey
 @pytest.mark.roms
 def test_a_score_of_all_games_on_ray_is_that_of_threads(tmp_path, cluster):
     """With few bits of each game; tests/sweep_score.sh compares whole scores."""
-    few = ["--bits", "2", "--rom-bits", "1", "--horizons", "1", "--methods", "bit,exact", "--states", "1", "--frame", "10"]
+    few = "--bits 2 --rom-bits 1 --horizons 1 --methods bit,exact --states 1 --frame 10".split()
     command("score", "--all", *few, "--out", tmp_path / "here")
     command("score", "--all", *few, "--out", tmp_path / "there", "--ray", cluster.get_runtime_context().gcs_address)
     assert files(tmp_path / "here") == files(tmp_path / "there") and len(stored(tmp_path / "there")) > 60
