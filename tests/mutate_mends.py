@@ -194,7 +194,7 @@ def is_noticed(options, row, original):
                 list(map(str, command)), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=options.seconds, errors="replace"
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return f"it does not end in {options.seconds} s"
+            return f"does not end in {options.seconds} s"
         if test.startswith("pytest") and done.returncode in (
             2,
             3,
@@ -202,8 +202,7 @@ def is_noticed(options, row, original):
             5,
         ):  # interrupted, internal, usage, nothing collected
             raise Stale((done.stdout + done.stderr)[-300:])
-        last = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][-1:]
-        return f"status {done.returncode}: {last[0].strip()[:150] if last else ''}" if done.returncode else None
+        return "fails" if done.returncode > 0 else f"ends by signal {-done.returncode}" if done.returncode else None
 
 
 def main():
@@ -221,7 +220,7 @@ def main():
         try:
             wrong = is_noticed(options, row, original=True)
             if wrong:
-                raise Stale(f"the test fails without the defect: {wrong}")
+                raise Stale(f"without the defect, {row[4]} {wrong}")
             how = is_noticed(options, row, original=False)
         except Stale as problem:
             print(f"not ok {row[0]}: {problem}", flush=True)
