@@ -1,6 +1,7 @@
 """What tests share. Tests that need ROM images, PyTorch, JAX or Captum are skipped where these are not installed
 (needs.py); the end of the run lists what was skipped."""
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,11 @@ import pytest
 
 import diffvcs
 import needs
+
+
+# Ray's workers have niceness 15, and its start gives up after 30 seconds: too little beside other work.
+os.environ.setdefault("RAY_worker_niceness", "0")
+os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "120")
 
 
 def pytest_configure(config):

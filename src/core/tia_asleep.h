@@ -61,9 +61,12 @@ VCS_FN void vcs_asleep_piece(int32_t from, int32_t to, uint64_t piece[3]) {
   }
 }
 
-/* The clock from which on an access that was noted shows. */
+/* The clock of the frame of an access that was noted, and the one from which on it shows. */
+VCS_FN int32_t vcs_moment_now(const vcs_t *m, uint64_t moment) {
+  return vcs_wrap_minus((int32_t)((uint32_t)(moment >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
+}
 VCS_FN int32_t vcs_moment_target(const vcs_t *m, uint64_t moment) {
-  int32_t now = vcs_wrap_minus((int32_t)((uint32_t)(moment >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
+  int32_t now = vcs_moment_now(m, moment);
   return vcs_wrap_minus(now, -vcs_tia_delay(moment & 63, now));
 }
 
@@ -125,11 +128,15 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
   }
 }
 
-/* The same for all collisions of some objects, which are about to change. */
-VCS_FN void vcs_asleep_collide_these(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t end) {
-  const vcs_asleep_t *asleep = vcs_asleep(video);
+/* The collisions that some objects may have and that are not latched. */
+VCS_FN unsigned vcs_asleep_chances(const vcs_t *m, const vcs_asleep_t *asleep, unsigned objects) {
   unsigned known = m->collisions | asleep->apart | vcs_pairs(VCS_ALL_OBJECTS & ~objects);
-  unsigned pairs = vcs_pairs(asleep->on) & ~known;
+  return vcs_pairs(asleep->on) & ~known;
+}
+
+/* Latches those of some objects, which are about to change. */
+VCS_FN void vcs_asleep_collide_these(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t end) {
+  unsigned pairs = vcs_asleep_chances(m, vcs_asleep(video), objects);
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, end);
 }
 
