@@ -35,7 +35,7 @@ with_ale() {                                      # name, command...
 
 with_ray() { # name, command...
   wanted "$1" || return 0
-  export RAY_worker_niceness=0 RAY_gcs_server_port_wait_time_s=120 # not 15 and 30: other work may run beside
+  export RAY_worker_niceness=0 # not 15: workers would starve beside other work
   if .venv/bin/python -c "import ray" 2> /dev/null; then step "$@"; else skip_step "$1" ray "Ray is not installed (pip install ray)"; fi
 }
 

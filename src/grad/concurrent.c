@@ -51,6 +51,7 @@ typedef struct {
   uint8_t status;
   uint8_t awake_first;   /* the frame begins with it awake */
   uint8_t own_rom;       /* its image is not the base's */
+  uint8_t follows;       /* it is asleep, but differs in registers that the base reads */
   uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
   uint32_t until;        /* the row at which it fell asleep; while it follows the base, the present row */
   uint64_t astray;       /* its key ^ the base's there */
@@ -80,10 +81,10 @@ struct vcs_concurrent {
   vcs_beam_work_t work;
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
-  uint64_t who[VCS_WHERES][WORDS];          /* flips that differ in a place, asleep or not: flip_t has the same sets */
-  uint16_t words[VCS_WHERES];               /* a bit for each of its words that is not 0 */
-  uint64_t asleep[WORDS], following[WORDS]; /* the second are some of the first */
-  uint16_t *followers;                      /* those; and some that have left */
+  uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
+  uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
+  uint64_t asleep[WORDS];
+  uint16_t *followers; /* some of those; and some that have left */
   uint32_t follower_count, reader_count;
   vcs_follower_t *readers;                     /* flips that read what differs at the present row */
   uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
@@ -231,7 +232,7 @@ static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
   const uint64_t bit = 1ull << (flip & 63);
   walk->flips[flip].status = (uint8_t)status;
   walk->asleep[flip >> 6] = status == ASLEEP ? walk->asleep[flip >> 6] | bit : walk->asleep[flip >> 6] & ~bit;
-  if (status != ASLEEP) walk->following[flip >> 6] &= ~bit;
+  walk->flips[flip].follows = 0;
 }
 
 static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
@@ -491,7 +492,8 @@ static void add_reader(vcs_concurrent_t *walk, size_t number, uint64_t registers
   walk->readers[walk->reader_count++] = (vcs_follower_t){.registers = registers,
                                                          .ram = walk->flips[number].ram,
                                                          .own = machine_of(walk, number)->ram,
-                                                         .flip = (uint32_t)number};
+                                                         .flip = (uint32_t)number,
+                                                         .result = VCS_LEAVES};
 }
 
 /* A touch that is the reading of a byte of RAM. */
@@ -508,15 +510,10 @@ static bool reads_own_byte(const vcs_base_frame_t *frame, const vcs_stand_t *sta
 /* From now on a flip differs in these registers, before a row. If the base reads them, it follows. */
 static void set_registers(vcs_concurrent_t *walk, size_t number, uint64_t registers, uint32_t row) {
   flip_t *flip = &walk->flips[number];
-  const uint64_t bit = 1ull << (number & 63);
   flip->astray = registers;
   flip->until = row;
-  if (registers & walk->frame->rows[row].live) {
-    walk->following[number >> 6] |= bit;
-    walk->followers[walk->follower_count++] = (uint16_t)number;
-  } else {
-    walk->following[number >> 6] &= ~bit;
-  }
+  flip->follows = (registers & walk->frame->rows[row].live) != 0;
+  if (flip->follows) walk->followers[walk->follower_count++] = (uint16_t)number;
 }
 
 /* The followers that read what differs at a row. The rest does what the base does. */
@@ -528,7 +525,7 @@ static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   for (uint32_t i = 0; i < count; i++) {
     const size_t number = walk->followers[i];
     const flip_t *flip = &walk->flips[number];
-    if (!(walk->following[number >> 6] >> (number & 63) & 1)) continue;
+    if (!flip->follows) continue;
     if (flip->astray & facts->reads || reads_own_byte(frame, &frame->rows[row], flip)) {
       add_reader(walk, number, flip->astray);
     } else {
@@ -552,9 +549,10 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
       if (reads_ram(frame->touches[i])) who |= walk->who[frame->touches[i]][word];
     }
-    for (uint64_t left = who & walk->asleep[word] & ~walk->following[word]; left; left &= left - 1) {
+    for (uint64_t left = who & walk->asleep[word]; left; left &= left - 1) {
       const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
       const flip_t *flip = &walk->flips[number];
+      if (flip->follows) continue;
       if (flip->own_rom | cart_of(walk)->snoops) {
         wake(walk, number, row);
       } else {
@@ -569,7 +567,7 @@ static void follow(vcs_concurrent_t *walk, uint32_t row) {
   walk->reader_count = 0;
   pass_followers(walk, row);
   find_sleepers(walk, row);
-  vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->readers, walk->reader_count);
+  if (vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->readers, walk->reader_count)) return;
   for (uint32_t i = 0; i < walk->reader_count; i++) {
     const vcs_follower_t *reader = &walk->readers[i];
     if (reader->result == VCS_LEAVES) wake(walk, reader->flip, row);
@@ -606,7 +604,7 @@ static void finish_row(vcs_concurrent_t *walk, uint32_t row) {
 static void end_followers(vcs_concurrent_t *walk) {
   for (uint32_t i = 0; i < walk->follower_count; i++) {
     const size_t number = walk->followers[i];
-    if (!(walk->following[number >> 6] >> (number & 63) & 1)) continue;
+    if (!walk->flips[number].follows) continue;
     restore(walk, number, walk->frame->count);
     set_status(walk, number, ENDED);
   }
@@ -1066,7 +1064,6 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->who, 0, sizeof walk->who);
   memset(walk->words, 0, sizeof walk->words);
   memset(walk->asleep, 0, sizeof walk->asleep);
-  memset(walk->following, 0, sizeof walk->following);
   walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);

@@ -248,7 +248,7 @@ extern const vcs_facts_t vcs_facts_of[256];
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
 /* A flip on the base's path, before a row that reads what differs; the row changes the registers. */
-enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES };
+enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES /* the path; at first */ };
 typedef struct {
   uint64_t registers;  /* its key ^ the base's; they stay if it leaves the path */
   const uint64_t *ram; /* bytes that differ: bits */
@@ -258,7 +258,8 @@ typedef struct {
   uint8_t value; /* that it stores */
 } vcs_follower_t;
 
-void vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
+/* Whether all flips stay on the path. */
+bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
                            uint32_t count);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
