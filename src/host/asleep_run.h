@@ -165,7 +165,7 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
     return false;
   }
   int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
-  if (at < asleep->video.start) return false;
+  if (at < asleep->video.start || at >= asleep->video.stop) return false;
   vcs_asleep_note(asleep, time, VCS_HMOVE);
   if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep);
   m->hmove_clock = clock;
