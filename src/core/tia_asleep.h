@@ -33,6 +33,7 @@ typedef struct {
   uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
   uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it; 0: not known */
   uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
+  int32_t blanked;             /* the blank_clock of the machine for which that is known, or VCS_NEVER */
   int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
   vcs_pixels_t reach[2];       /* what the players would light if all bits of their graphics were set */
@@ -204,8 +205,11 @@ VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   int32_t late = over ? video->limit : video->late, end = asleep->ending < late ? asleep->ending : late;
   asleep->later = ahead ? 0 : vcs_asleep_time(m, end - VCS_DELAY_MOST);
   asleep->wake = m->hmove_blank && !m->blank_first && !over ? 0 : asleep->later;
-  asleep->blank_end = 0;
-  if (m->hmove_blank) {
+  if (!m->hmove_blank) {
+    asleep->blank_end = 0;
+    asleep->blanked = VCS_NEVER;
+  } else if (asleep->blanked != m->blank_clock) {
+    asleep->blanked = m->blank_clock;
     int32_t at = vcs_asleep_blank_end(m, video), line = at / VCS_LINE_CLOCKS;
     asleep->blank_end = vcs_asleep_time(m, at + 2);
     if (asleep->rows) {
@@ -225,6 +229,7 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   asleep->rows = rows;
   asleep->last = 0;
   asleep->line_end = 0;
+  asleep->blanked = VCS_NEVER;
   asleep->apart = 0;
   asleep->unreached = 1u << VCS_P0 | 1u << VCS_P1;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
