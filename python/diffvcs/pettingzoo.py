@@ -98,6 +98,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self._get_results = struct.Struct(f"16x{here}{more}{here}{more}4x?").unpack_from  # rewards, lives, over
         self._play = lib.bound(
             "vcs_play_players",
+            own="observation",
             env=self.machine.handle,
             joint=self._joint,
             count=num_players,
