@@ -98,6 +98,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self._get_results = struct.Struct(f"16x{here}{more}{here}{more}4x?").unpack_from  # rewards, lives, over
         self._play = lib.bound(
             "vcs_play_players",
+            own="observation",
             env=self.machine.handle,
             joint=self._joint,
             count=num_players,
@@ -148,8 +149,8 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         with self.machine.handle.lock:
             self._put_actions(joint, 0, *[choices[actions.get(agent, 0)] for agent in everyone])
             self._play(seen)
-            *numbers, over = self._get_results(joint)
-        rewards, lives = numbers[:count], numbers[count:]
+            numbers = self._get_results(joint)
+        rewards, lives, over = numbers[:count], numbers[count:-1], numbers[-1]
         self.frame += 1
         truncated = self.frame >= self.max_cycles
         results: Any
