@@ -248,7 +248,7 @@ extern const vcs_facts_t vcs_facts_of[256];
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
 /* A flip on the base's path, before a row that reads what differs; the row changes the registers. */
-enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES /* the path; at first */ };
+enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES };
 typedef struct {
   uint64_t registers;  /* its key ^ the base's; they stay if it leaves the path */
   const uint64_t *ram; /* bytes that differ: bits */

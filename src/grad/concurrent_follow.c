@@ -133,6 +133,7 @@ VCS_HOT_FN void finish(const here_t *here, vcs_follower_t *flip, const vcs_cpu_t
   case code:                                                                                                           \
     for (; flip != end; results |= flip->result, flip++) {                                                             \
       const unsigned sets = (unsigned)VCS_SETS_##operation;                                                            \
+      flip->result = VCS_LEAVES;                                                                                       \
       const uint64_t own = here->stand->key ^ flip->registers;                                                         \
       vcs_cpu_t registers = registers_of(own), *cpu = &registers;                                                      \
       uint16_t addr = here->deed->addr;                                                                                \
@@ -166,7 +167,10 @@ bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame
   vcs_follower_t *flip = flips;
   const vcs_follower_t *end = flips + count;
   unsigned results = 0;
-  if (!(here->stand->key & 0x1000)) return false;       /* code in RAM may be what differs */
+  if (!(here->stand->key & 0x1000)) { /* code in RAM may be what differs */
+    for (; flip != end; flip++) flip->result = VCS_LEAVES;
+    return count == 0;
+  }
   switch (here->deed->opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
   return !(results & VCS_LEAVES);
 }
