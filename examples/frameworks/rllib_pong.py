@@ -13,6 +13,7 @@ import sys
 import time
 
 import ray
+import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 
@@ -23,6 +24,7 @@ RUNNERS, GAMES, BATCH = 2, 16, 4096
 
 steps = int(sys.argv[1]) if len(sys.argv) > 1 else 600_000
 at_least = float(sys.argv[2]) if len(sys.argv) > 2 else None
+torch.set_num_threads(1)  # the networks are small
 ray.init(address="local", num_cpus=RUNNERS + 1, include_dashboard=False, log_to_driver=False)
 diffvcs.rllib.register()
 config = (
