@@ -88,7 +88,8 @@ def test_rllibs_own_atari_example_runs_with_one_line_changed(tmp_path):
     script = tmp_path / "frame_stacking.py"
     script.write_text(text.replace(before, after))
     options = "--no-tune --num-env-runners 0 --stop-iters 1 --stop-timesteps 100 --num-cpus 2".split()
-    alone = {**os.environ, "RAY_ADDRESS": "local"}  # not on a cluster of someone else on this machine
+    # a cluster of its own, and no threads of PyTorch that wait for each other beside other work
+    alone = {**os.environ, "RAY_ADDRESS": "local", "OMP_NUM_THREADS": "1"}
     ran = subprocess.run(
         [sys.executable, str(script), *options], cwd=tmp_path, env=alone, capture_output=True, text=True
     )
