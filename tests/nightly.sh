@@ -87,7 +87,7 @@ with_ale "python: self-play beats a random player" .venv/bin/python examples/sel
 with_ray "sweeps: twenty workers and three drivers killed, a full disk" .venv/bin/python tests/sweep_faults.py
 with_ale_and_ray "sweeps: the scores of all games by threads and on Ray" tests/sweep_score.sh
 with_ray "sweeps: tasks a second on Ray and by threads" .venv/bin/python bench/sweep.py --workers 4 --at-least .9
-with_ale_and_ray "sweeps: RLlib's PPO learns Pong on two cores" .venv/bin/python examples/frameworks/rllib_pong.py 300000 -10
+with_ale_and_ray "sweeps: RLlib's PPO learns Pong on two cores" .venv/bin/python examples/frameworks/rllib_pong.py 600000 -15
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh
