@@ -68,6 +68,5 @@ VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_
 
 void vcs_record_rows(vcs_rows_t *rows, vcs_recorder_t *recorder) {
   rows->recorder = recorder;
-  rows->end_rows = vcs_rows_end;
-  rows->cut_row = vcs_rows_cut;
+  vcs_rows_choose(rows);
 }
