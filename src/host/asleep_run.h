@@ -13,6 +13,7 @@
 #define VCS_TIA_ASLEEP
 #endif
 #include "core/tia.h"
+#include "host/asleep.h"
 
 /* The shape of an object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
