@@ -1203,7 +1203,7 @@ VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int 
                                  const vcs_pixels_t line[VCS_OBJECTS], const uint64_t (*layer)[VCS_LINE_WORDS],
                                  int blank) {
   vcs_pieces_t *row = &r->row;
-  vcs_pixels_t part[VCS_OBJECTS];
+  vcs_pixels_t part[VCS_OBJECTS] = {{{0, 0, 0}}};
   vcs_cover_t cover;
   uint64_t within[3];
   unsigned lit = 0;
