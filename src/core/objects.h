@@ -1096,35 +1096,38 @@ VCS_FN const uint64_t *vcs_cover_of(const vcs_cover_t *cover, int kind) {
 }
 
 /* What the objects of each colour light (vcs_layers_t): PF and BL, P1 and M1, P0 and M0. */
-VCS_FN void vcs_join_layers(unsigned lit, const vcs_pixels_t line[VCS_OBJECTS], uint64_t layer[3][VCS_LINE_WORDS]) {
-  for (int i = 0; i < 3; i++) layer[i][0] = layer[i][1] = layer[i][2] = 0;
+VCS_FN void vcs_join_layers(unsigned lit, const vcs_pixels_t line[VCS_OBJECTS], vcs_layers_t *layers) {
+  for (int i = 0; i < VCS_LAYERS; i++) layers->word[i][0] = layers->word[i][1] = layers->word[i][2] = 0;
   for (; lit; lit &= lit - 1) {
     const int i = VCS_LOWEST(lit);
-    uint64_t *both = layer[i >= VCS_BL ? 0 : 2 - (i & 1)];
+    uint64_t *both = layers->word[i >= VCS_BL ? 0 : 2 - (i & 1)];
     for (int w = 0; w < 3; w++) both[w] |= line[i].word[w];
   }
 }
 
-/* Finds what covers the objects that are lit, with [blank, VCS_COMB_PIXELS) in any case. `layer` is NULL, or as
+/* Finds what covers the objects that are lit, with [blank, VCS_COMB_PIXELS) in any case. `layers` is NULL, or as
  * painted. Returns false if nothing does. */
 VCS_FN bool vcs_find_cover(const vcs_t *m, unsigned ctrlpf, unsigned lit, const vcs_pixels_t line[VCS_OBJECTS],
-                           const uint64_t (*layer)[VCS_LINE_WORDS], int blank, vcs_cover_t *cover) {
+                           const vcs_layers_t *layers, int blank, vcs_cover_t *cover) {
   const bool scored = vcs_is_scored(m, ctrlpf), front = (ctrlpf & 4) && !scored;
-  const int layers = ((lit & 5) != 0) + ((lit & 10) != 0) + ((lit & 0x30) != 0);
-  uint64_t both[3][VCS_LINE_WORDS], covered = 0;
-  if (layers < 2 && blank >= VCS_COMB_PIXELS && (!scored || (lit & 0x30) != 0x30)) return false;
+  const int levels = ((lit & 5) != 0) + ((lit & 10) != 0) + ((lit & 0x30) != 0);
+  vcs_layers_t both;
+  uint64_t covered = 0;
+  if (levels < 2 && blank >= VCS_COMB_PIXELS && (!scored || (lit & 0x30) != 0x30)) return false;
   const uint64_t comb = vcs_from(blank, 0) & ~vcs_from(VCS_COMB_PIXELS, 0);
-  if (!layer || scored) {
-    vcs_join_layers(lit, line, both);
-    layer = both;
+  if (!layers || scored) {
+    vcs_join_layers(lit, line, &both);
+    layers = &both;
   }
   for (int w = 0; w < 3; w++) {
-    covered |= (layer[2][w] & layer[1][w]) | ((layer[2][w] | layer[1][w]) & layer[0][w]);
+    covered |=
+        (layers->word[2][w] & layers->word[1][w]) | ((layers->word[2][w] | layers->word[1][w]) & layers->word[0][w]);
     if (scored && (lit & 0x30) == 0x30) covered |= line[VCS_BL].word[w] & line[VCS_PF].word[w];
   }
-  if (!(covered | ((layer[0][0] | layer[1][0] | layer[2][0]) & comb))) return false;
+  if (!(covered | ((layers->word[0][0] | layers->word[1][0] | layers->word[2][0]) & comb))) return false;
   for (int w = 0; w < 3; w++) {
-    const uint64_t p0 = layer[2][w], p1 = layer[1][w], both_fields = layer[0][w], blanked = w ? 0 : comb;
+    const uint64_t p0 = layers->word[2][w], p1 = layers->word[1][w], both_fields = layers->word[0][w],
+                   blanked = w ? 0 : comb;
     const uint64_t field = scored && lit >> VCS_PF & 1 ? line[VCS_PF].word[w] : 0, right = vcs_from(VCS_WIDTH / 2, w);
     cover->word[0][w] = (front ? both_fields : 0) | blanked;
     cover->word[1][w] = p0 | (front ? both_fields : field & ~right) | blanked;
@@ -1141,10 +1144,10 @@ VCS_FN uint64_t vcs_row_common(const vcs_t *m) {
 }
 
 /* Adds a whole row y, in which objects of the set `on` may be lit; `changed` are the objects, or VCS_LOOK, that are not
- * as in the row above. `layer` is NULL, or as painted. [blank, VCS_COMB_PIXELS) is blanked. Only what has changed is
+ * as in the row above. `layers` is NULL, or as painted. [blank, VCS_COMB_PIXELS) is blanked. Only what has changed is
  * compared with its streak, and what is, or was, partly covered. */
 VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
-                           const vcs_pixels_t line[VCS_OBJECTS], const uint64_t (*layer)[VCS_LINE_WORDS], int blank) {
+                           const vcs_pixels_t line[VCS_OBJECTS], const vcs_layers_t *layers, int blank) {
   bool same = !(changed & VCS_LOOK) && blank == r->blank;
   vcs_cover_t cover;
   changed |= r->unknown;
@@ -1167,8 +1170,8 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
   r->whole = true;
   for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
   if (!lit) return;
-  const bool covers = vcs_find_cover(m, m->ctrlpf, lit, line, layer, blank, &cover);
-  changed = same ? changed | r->partly | ~(unsigned)r->on : VCS_ALL_OBJECTS;
+  const bool covers = vcs_find_cover(m, m->ctrlpf, lit, line, layers, blank, &cover);
+  changed = same ? changed | r->partly | ~(unsigned)r->on : (unsigned)VCS_ALL_OBJECTS;
   for (unsigned left = covers ? lit : lit & changed; left; left &= left - 1) {
     const int i = VCS_LOWEST(left);
     const uint64_t *word = line[i].word, *hidden = NULL;
@@ -1200,8 +1203,7 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
 
 /* Collects what is lit and what is hidden in pixels [x0, x1) of the row. */
 VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int x1, unsigned on,
-                                 const vcs_pixels_t line[VCS_OBJECTS], const uint64_t (*layer)[VCS_LINE_WORDS],
-                                 int blank) {
+                                 const vcs_pixels_t line[VCS_OBJECTS], const vcs_layers_t *layers, int blank) {
   vcs_pieces_t *row = &r->row;
   vcs_pixels_t part[VCS_OBJECTS] = {{{0, 0, 0}}};
   vcs_cover_t cover;
@@ -1216,7 +1218,7 @@ VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int 
     for (int w = 0; w < 3; w++) part[i].word[w] = whole ? word[w] : word[w] & within[w];
     if (part[i].word[0] | part[i].word[1] | part[i].word[2]) lit |= 1u << i;
   }
-  const bool covers = vcs_find_cover(m, row->ctrlpf, lit, part, whole ? layer : NULL, blank, &cover);
+  const bool covers = vcs_find_cover(m, row->ctrlpf, lit, part, whole ? layers : NULL, blank, &cover);
   for (unsigned left = lit; left; left &= left - 1) {
     const int i = VCS_LOWEST(left);
     const bool more = row->on >> i & 1;

@@ -30,12 +30,11 @@ VCS_HOT_FN void painted(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels
                         int from, int x) {
   vcs_recorder_t *r = rows->recorder;
   const int y = rows->number, blank = rows->comb[y];
-  const uint64_t(*layer)[VCS_LINE_WORDS] = layers->word;
   if (x - from == VCS_WIDTH) {
-    vcs_record_row(m, r, y, VCS_ALL_OBJECTS, rows->dirty | rows->split, line, layer, blank);
+    vcs_record_row(m, r, y, VCS_ALL_OBJECTS, rows->dirty | rows->split, line, layers, blank);
   } else {
     vcs_record_piece(m, r, y, from, VCS_ALL_OBJECTS, line, blank);
-    if (x == VCS_WIDTH || r->changing) vcs_row_collect(m, r, r->row.collected, x, VCS_ALL_OBJECTS, line, layer, blank);
+    if (x == VCS_WIDTH || r->changing) vcs_row_collect(m, r, r->row.collected, x, VCS_ALL_OBJECTS, line, layers, blank);
   }
   if (x == VCS_WIDTH) vcs_record_row_end(m, r);
 }
