@@ -70,11 +70,11 @@ def libraries(build: str) -> tuple[ctypes.CDLL, ctypes.CDLL]:
     helper = declare(
         ctypes.CDLL(os.path.abspath(os.path.join(build, "bench", "loop.so"))),
         {
-            "bench_step": (ctypes.c_int32, pointer, number, pointer),
             "bench_loop": (ctypes.c_int64, pointer, pointer, ctypes.c_int64, pointer),
             "bench_count": (ctypes.c_uint64, pointer, pointer, ctypes.c_int64, pointer),
         },
     )
+    helper.bench_step.restype = ctypes.c_int32  # its arguments are C values already, which costs a third of a call less
     return lib, helper
 
 
@@ -154,7 +154,8 @@ class Ours:
         self.rewards += self.play(actions, array)
 
     def step(self, actions: list[int], _: np.ndarray) -> int:
-        step, env, pixels, rewards = self.helper.bench_step, self.env, self.pixels, 0
+        env, pixels, rewards = ctypes.c_void_p(self.env), ctypes.c_void_p(self.pixels), 0
+        step = self.helper.bench_step
         for action in actions:
             rewards += step(env, action, pixels)
         return rewards

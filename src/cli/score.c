@@ -1,15 +1,18 @@
 /* score.c: `diffvcs score`: how well the methods agree with the truth, and what they cost.
  *
  * vcs_score_game makes the rows of a game. They are written when all of them are computed, the whole file at a time, so
- * that the command can be interrupted and resumed. Several processes can fill one table (vcs_score_merge).
+ * that the command can be interrupted and resumed. Several processes can fill one table (vcs_score_merge). Threads
+ * share the games.
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/score_table.h"
 #include "host/games.h"
+#include "host/parallel.h"
 
 static const char command[] = "diffvcs score";
 static const vcs_usage_t usage = {
@@ -53,44 +56,97 @@ static int missing_methods(const options_t *o, const vcs_text_t *table, const ch
   return count;
 }
 
-/* Progress over all games: each game reports its own part. */
+/* Games under way. As many are scored at a time as there are threads, because one game alone does not keep several
+ * threads busy all the time; their rows are written in the order in which the games were given. With fewer games than
+ * threads, one game after the other has all threads. */
 typedef struct {
+  bool done; /* but not written yet */
+  vcs_status_t status;
+  vcs_error_t error;
+  char *rows; /* or NULL: the table had them */
+} game_t;
+
+typedef struct {
+  const options_t *options;
   vcs_progress_t progress;
-  uint64_t done;   /* of the current game */
+  int32_t threads;      /* for each game */
+  pthread_mutex_t lock; /* of all that follows */
+  vcs_text_t *table;
+  game_t *games;
+  int written; /* games whose rows are in the table, or that have none */
+  int finished, unreadable;
   bool unwritable; /* the table: there is no use in computing more */
-} total_t;
+} job_t;
+
+/* Each game reports its own part of the progress. */
+typedef struct {
+  job_t *job;
+  uint64_t done;
+} part_t;
 
 static int add_progress(void *context, const char *step, uint64_t done, uint64_t total) {
-  total_t *t = context;
+  part_t *part = context;
   (void)step, (void)total;
-  if (done > t->done) vcs_progress_add(&t->progress, done - t->done);
-  t->done = done;
+  if (done > part->done) vcs_progress_add(&part->job->progress, done - part->done);
+  part->done = done;
   return vcs_interrupted();
 }
 
-/* Adds the rows of the methods that are missing to the table. */
-static vcs_status_t score_game(const options_t *o, const char *name, total_t *total, vcs_text_t *table,
-                               vcs_error_t *error) {
+/* Makes the rows of the methods that are missing. */
+static vcs_status_t score_game(job_t *job, const char *name, char **rows, vcs_error_t *error) {
   int32_t methods[VCS_STUDY_METHODS];
   vcs_rom_t rom;
-  vcs_status_t status = vcs_rom_open(name, &o->choice, &rom, error);
+  vcs_status_t status = vcs_rom_open(name, &job->options->choice, &rom, error);
   if (status) return status;
-  vcs_score_game_options_t options = o->score;
+  part_t part = {.job = job};
+  vcs_score_game_options_t options = job->options->score;
+  pthread_mutex_lock(&job->lock);
   options.methods = methods;
-  options.method_count = missing_methods(o, table, rom.name, methods);
-  options.report = (vcs_report_t){add_progress, total};
-  if (options.method_count) {
-    char *rows;
-    status = vcs_score_game(rom.cart, rom.name, &options, &rows, error);
-    if (status == VCS_OK) {
-      const vcs_text_t text = {.text = rows, .length = strlen(rows)};
-      status = vcs_score_merge(o->out, o->made.text, &text, table, error);
-      total->unwritable = status != VCS_OK;
-    }
-    vcs_text_release(rows);
-  }
+  options.method_count = missing_methods(job->options, job->table, rom.name, methods);
+  pthread_mutex_unlock(&job->lock);
+  options.report = (vcs_report_t){add_progress, &part};
+  options.threads = job->threads;
+  if (options.method_count) status = vcs_score_game(rom.cart, rom.name, &options, rows, error);
   vcs_rom_free(&rom);
   return status;
+}
+
+/* Writes the rows of a game, or says why there are none. */
+static void write_game(job_t *job, const char *name, game_t *game) {
+  const options_t *o = job->options;
+  if (game->rows) {
+    const vcs_text_t text = {.text = game->rows, .length = strlen(game->rows)};
+    game->status = vcs_score_merge(o->out, o->made.text, &text, job->table, &game->error);
+    vcs_text_release(game->rows);
+    if (game->status) {
+      job->unwritable = true;
+      vcs_cli_complain(command, VCS_EXIT_FAILED,
+                       "%s. The games that it already has are kept: run the same command to resume",
+                       game->error.message);
+      return;
+    }
+  }
+  job->finished += game->status == VCS_OK;
+  if (game->status == VCS_OK || game->status == VCS_CANCELLED) return;
+  vcs_cli_complain(command, VCS_EXIT_USAGE, "%s: %s", name, game->error.message);
+  if (game->status == VCS_NOT_FOUND && !job->unreadable) vcs_rom_advise(o->choice.roms);
+  job->unreadable++;
+}
+
+static bool score_item(void *context, size_t number, int worker) {
+  job_t *job = context;
+  const vcs_rest_t *names = &job->options->games;
+  game_t *game = &job->games[number], *next;
+  (void)worker;
+  game->status = score_game(job, names->items[number], &game->rows, &game->error);
+  pthread_mutex_lock(&job->lock);
+  game->done = true;
+  for (; job->written < names->count && (next = &job->games[job->written])->done && !job->unwritable; job->written++) {
+    write_game(job, names->items[job->written], next);
+  }
+  const bool goes_on = !job->unwritable;
+  pthread_mutex_unlock(&job->lock);
+  return goes_on;
 }
 
 /* ---- The command -------------------------------------------------------------------------------------------- */
@@ -128,10 +184,11 @@ static vcs_status_t open_table(options_t *o, vcs_text_t *table, vcs_error_t *err
 static int score(options_t *o) {
   vcs_text_t table = {0};
   vcs_error_t error = {""};
-  total_t total = {.done = 0};
-  int finished = 0, unreadable = 0;
   vcs_status_t status = open_table(o, &table, &error);
+  job_t job = {.options = o, .table = &table, .games = calloc((size_t)o->games.count + 1, sizeof *job.games)};
+  if (status == VCS_OK && !job.games) status = vcs_error_fill(&error, VCS_NO_MEMORY, "out of memory");
   if (status) {
+    free(job.games);
     vcs_text_free(&table);
     return vcs_cli_complain(command, status == VCS_BAD_FILE ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s", error.message);
   }
@@ -144,31 +201,25 @@ static int score(options_t *o) {
                    (uint64_t)(VCS_SCORE_INPUTS * o->score.states + o->score.bits + o->score.rom_bits +
                               2 * o->score.pixels * o->score.horizon_count);
   }
-  vcs_progress_start(&total.progress, "scoring", predictions, VCS_PROGRESS_AUTO);
-  for (int i = 0; i < o->games.count && !vcs_interrupted() && !total.unwritable; i++) {
-    status = score_game(o, o->games.items[i], &total, &table, &error);
-    total.done = 0;
-    finished += status == VCS_OK;
-    if (status == VCS_OK || status == VCS_CANCELLED || total.unwritable) continue;
-    vcs_cli_complain(command, VCS_EXIT_USAGE, "%s: %s", o->games.items[i], error.message);
-    if (status == VCS_NOT_FOUND && !unreadable) vcs_rom_advise(o->choice.roms);
-    unreadable++;
-  }
-  vcs_progress_finish(&total.progress);
-  if (total.unwritable) {
-    vcs_text_free(&table);
-    return vcs_cli_complain(command, VCS_EXIT_FAILED,
-                            "%s. The games that it already has are kept: run the same command to resume",
-                            error.message);
-  }
-  print_summary(&table);
+  const int threads = vcs_thread_count((int)o->jobs, SIZE_MAX);
+  const bool together = o->games.count >= threads;
+  job.threads = together ? 1 : threads;
+  pthread_mutex_init(&job.lock, NULL);
+  vcs_progress_start(&job.progress, "scoring", predictions, VCS_PROGRESS_AUTO);
+  vcs_parallel((size_t)o->games.count, together ? threads : 1, score_item, &job);
+  vcs_progress_finish(&job.progress);
+  pthread_mutex_destroy(&job.lock);
+  for (int i = job.written; i < o->games.count; i++) vcs_text_release(job.games[i].rows);
+  free(job.games);
+  if (!job.unwritable) print_summary(&table);
   vcs_text_free(&table);
+  if (job.unwritable) return VCS_EXIT_FAILED;
   if (vcs_interrupted()) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED,
-                            "interrupted: %d of %d games are in %s; run the same command to resume", finished,
+                            "interrupted: %d of %d games are in %s; run the same command to resume", job.finished,
                             o->games.count, o->out);
   }
-  return unreadable ? VCS_EXIT_USAGE : VCS_EXIT_OK;
+  return job.unreadable ? VCS_EXIT_USAGE : VCS_EXIT_OK;
 }
 
 static bool read_horizons(options_t *o) {
@@ -254,7 +305,6 @@ int vcs_cli_score(int argc, char **argv) {
   vcs_interrupt_catch();
   o.score.horizons = o.horizons;
   o.score.methods = o.methods;
-  o.score.threads = (int32_t)o.jobs;
   o.score.costs = !o.no_costs;
   exit_code = score(&o);
   vcs_text_free(&o.made);

@@ -9,14 +9,15 @@
  *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
  *             done for it. A byte or register that the base overwrites differs no more.
  *   following the base is about to read what differs, and the flip does what the base does, at the same time, with
- * other values. Only the rows that read what differs are evaluated (concurrent_follow.c), at once, up to a row at which
- * it can sleep again. Most flips that wake up do that. awake     it leaves the base's path or time. The flip's machine
- * is the base's with the differences put in, and it is run for real (concurrent_run.c), at once, until it stands where
- * a later row of the base stands. waiting   it has met that row, and the walk has not come there yet. When it has, the
- * two machines are compared, and what differs is what the flip sleeps with. ended     its frame was over before it met
- * the base. It begins the next frame with a machine of its own. gone      it is something that the walk does not do: a
- * frame that does not end, one that begins elsewhere in a line, a jam. It is run again by itself, as the reference is
- * (rerun.c).
+ *             other values. Only the rows that read what differs are evaluated (concurrent_follow.c), for all flips
+ *             that read it at once, up to a row at which the flip can sleep again. Most flips that wake up do that.
+ *   awake     it leaves the base's path or time. The flip's machine is the base's with the differences put in, and it
+ *             is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
+ *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared,
+ *             and what differs is what the flip sleeps with.
+ *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
+ *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
+ *             line, a jam. It is run again by itself, as the reference is (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs
@@ -50,11 +51,10 @@ typedef struct {
   uint8_t status;
   uint8_t awake_first;   /* the frame begins with it awake */
   uint8_t own_rom;       /* its image is not the base's */
-  uint8_t settles;       /* it follows the base up to `until`, and differs in `later` then */
+  uint8_t follows;       /* it is asleep, but differs in registers that the base reads */
   uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
-  uint32_t until;        /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
-  uint64_t later[2];     /* bytes of RAM */
-  uint64_t astray;       /* its key ^ the base's there: registers that the base sets before it reads them */
+  uint32_t until;        /* the row at which it fell asleep */
+  uint64_t astray;       /* its key ^ the base's there; while it follows the base, vcs_follower_t has that */
   uint32_t from;         /* while it is awake: the row at which it woke */
   int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
   int32_t next;          /* waiting for the same row; -1: none */
@@ -84,6 +84,8 @@ struct vcs_concurrent {
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
   uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
+  vcs_follower_t *followers, *readers; /* some of these; and those that read what differs at the present row */
+  uint32_t follower_count, reader_count;
   uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
   int32_t *waiting;                            /* by row: the first flip */
   uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
@@ -229,6 +231,7 @@ static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
   const uint64_t bit = 1ull << (flip & 63);
   walk->flips[flip].status = (uint8_t)status;
   walk->asleep[flip >> 6] = status == ASLEEP ? walk->asleep[flip >> 6] | bit : walk->asleep[flip >> 6] & ~bit;
+  walk->flips[flip].follows = 0;
 }
 
 static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
@@ -437,8 +440,9 @@ static void find_bits_of_names(uint64_t *bits_of_names) {
   }
 }
 
-static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
-  flip_t *flip = &walk->flips[number];
+/* The machine of a flip that sleeps or follows, at a row: the base's, with what differs. */
+static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  const flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
   advance_base(walk, row);
   if (flip->groups | flip->cart_ram) {
@@ -463,41 +467,25 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     m->y = (uint8_t)(key >> VCS_KEY_Y);
     m->p = (uint8_t)(key >> VCS_KEY_P);
   }
-  launch(walk, number, row);
 }
 
-/* Lets a flip follow the base from a row at which it reads what differs. False: it does not stay on the base's path. */
-static bool follow(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+/* A flip sleeps from a row on, with these registers. */
+static void fall_asleep(vcs_concurrent_t *walk, size_t number, uint64_t registers, uint32_t row) {
   flip_t *flip = &walk->flips[number];
-  vcs_follow_t way;
-  if (flip->own_rom | cart_of(walk)->snoops) return false; /* where a value that is stored may switch banks */
-  way.registers = flip->astray ? find_astray(walk, flip, row) : 0;
-  way.ram[0] = flip->ram[0];
-  way.ram[1] = flip->ram[1];
-  way.ram[2] = way.ram[3] = 0;
-  way.cart_ram = flip->cart_ram;
-  way.groups = flip->groups;
-  way.beam = is_dirty(walk, number);
-  const int32_t to = vcs_concurrent_follow(cart_of(walk), walk->frame, machine_of(walk, number), &way, row);
-  if (to < 0) return false;
-  for (uint32_t i = 0; i < way.access_count; i++) {
-    vcs_beam_access_t own = walk->frame->note.accesses[way.accesses[i].access];
-    own.value = way.accesses[i].value;
-    if (!add_own_accesses(walk, number, way.accesses[i].access, way.accesses[i].access + 1, &own, 1)) {
-      go(walk, number);
-      return true;
-    }
+  flip->astray = registers;
+  flip->until = row;
+  flip->follows = 0;
+}
+
+/* A flip leaves the base's path at a row. */
+static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  for (uint32_t i = 0; i < walk->follower_count && walk->flips[number].follows; i++) {
+    if (walk->followers[i].flip != number) continue;
+    fall_asleep(walk, number, walk->followers[i].registers, row);
+    walk->followers[i] = walk->followers[--walk->follower_count];
   }
-  flip->astray = way.registers;
-  flip->until = (uint32_t)to;
-  if (way.stored_count) {
-    flip->settles = 1;
-    flip->later[0] = way.ram[0];
-    flip->later[1] = way.ram[1];
-    flip->next = walk->waiting[to];
-    walk->waiting[to] = (int32_t)number;
-  }
-  return true;
+  restore(walk, number, row);
+  launch(walk, number, row);
 }
 
 /* Wakes all sleeping flips that differ in a place. */
@@ -505,12 +493,146 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
   for (unsigned words = walk->words[where]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
     for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1) {
-      const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
-      if (walk->flips[number].until > row) continue;
-      if (where >= VCS_WHERE_TIMER || !follow(walk, number, row)) wake(walk, number, row);
+      wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
     }
   }
 }
+
+/* ---- Following ------------------------------------------------------------------------------------------------- */
+
+static vcs_follower_t follower_of(const vcs_concurrent_t *walk, size_t number, uint64_t registers) {
+  return (vcs_follower_t){.registers = registers,
+                          .ram = walk->flips[number].ram,
+                          .own = machine_of(walk, number)->ram,
+                          .flip = (uint32_t)number};
+}
+
+/* A touch that is the reading of a byte of RAM. */
+static bool reads_ram(unsigned touch) { return touch < VCS_WHERE_TIMER; }
+
+static bool reads_own_byte(const vcs_base_frame_t *frame, const vcs_stand_t *stand, const uint64_t *ram) {
+  for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
+    const unsigned where = frame->touches[i];
+    if (reads_ram(where) && ram[where >> 6] >> (where & 63) & 1) return true;
+  }
+  return false;
+}
+
+/* The followers that read what differs at a row. The rest does what the base does. */
+static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
+  const vcs_stand_t *stand = &walk->frame->rows[row];
+  const vcs_facts_t *facts = &vcs_facts_of[walk->frame->deeds[row].opcode];
+  vcs_follower_t *kept = walk->followers, *reader = walk->readers;
+  const vcs_follower_t *end = kept + walk->follower_count;
+  for (const vcs_follower_t *follower = kept; follower != end; follower++) {
+    if (follower->registers & facts->reads || reads_own_byte(walk->frame, stand, follower->ram)) {
+      *reader++ = *follower;
+      continue;
+    }
+    const uint64_t registers = follower->registers & ~facts->sets;
+    if (registers & stand[1].live) {
+      *kept = *follower;
+      kept++->registers = registers;
+    } else {
+      fall_asleep(walk, follower->flip, registers, row + 1);
+    }
+  }
+  walk->follower_count = (uint32_t)(kept - walk->followers);
+  walk->reader_count = (uint32_t)(reader - walk->readers);
+}
+
+/* The sleepers that do. A flip with an image of its own, and all where a value that is stored may switch banks, leave
+ * the path at once. */
+static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
+  const vcs_base_frame_t *frame = walk->frame;
+  const vcs_stand_t *stand = &frame->rows[row];
+  unsigned words = 0;
+  for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
+    if (reads_ram(frame->touches[i])) words |= walk->words[frame->touches[i]];
+  }
+  for (; words; words &= words - 1) {
+    const size_t word = (size_t)VCS_LOWEST(words);
+    uint64_t who = 0;
+    for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
+      if (reads_ram(frame->touches[i])) who |= walk->who[frame->touches[i]][word];
+    }
+    for (uint64_t left = who & walk->asleep[word]; left; left &= left - 1) {
+      const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
+      const flip_t *flip = &walk->flips[number];
+      if (flip->follows) continue;
+      if (flip->own_rom | cart_of(walk)->snoops) {
+        wake(walk, number, row);
+      } else {
+        const uint64_t registers = flip->astray ? find_astray(walk, flip, row) : 0;
+        walk->readers[walk->reader_count++] = follower_of(walk, number, registers);
+      }
+    }
+  }
+}
+
+/* Evaluates a row for all flips that read what differs. Those that leave the path are run. */
+static void follow(vcs_concurrent_t *walk, uint32_t row) {
+  pass_followers(walk, row);
+  find_sleepers(walk, row);
+  if (vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->readers, walk->reader_count)) return;
+  for (uint32_t i = 0; i < walk->reader_count; i++) {
+    const vcs_follower_t *reader = &walk->readers[i];
+    if (reader->result != VCS_LEAVES) continue;
+    fall_asleep(walk, reader->flip, reader->registers, row);
+    wake(walk, reader->flip, row);
+  }
+}
+
+/* A flip stores another value than the base at a row. False: there is no memory. */
+static bool store_own(vcs_concurrent_t *walk, const vcs_follower_t *reader, uint32_t row) {
+  const vcs_base_frame_t *frame = walk->frame;
+  const uint16_t addr = frame->deeds[row].addr;
+  const unsigned byte = addr & 0x7F;
+  if ((addr & 0x1280) == 0x80) {
+    machine_of(walk, reader->flip)->ram[byte] = reader->value;
+    walk->flips[reader->flip].ram[byte >> 6] |= 1ull << (byte & 63);
+    toggle(walk, reader->flip, VCS_WHERE_RAM + byte);
+    return true;
+  }
+  const uint32_t access = frame->rows[row].access;
+  vcs_beam_access_t own = frame->note.accesses[access];
+  own.value = reader->value;
+  return add_own_accesses(walk, reader->flip, access, access + 1, &own, 1);
+}
+
+/* What they have done, when the base has overwritten what it overwrites. */
+static void finish_row(vcs_concurrent_t *walk, uint32_t row) {
+  const uint64_t live = walk->frame->rows[row + 1].live;
+  const vcs_follower_t *end = walk->readers + walk->reader_count;
+  for (const vcs_follower_t *reader = walk->readers; reader != end; reader++) {
+    if (reader->result != VCS_FOLLOWS) {
+      if (reader->result == VCS_LEAVES) continue;
+      if (!store_own(walk, reader, row)) {
+        go(walk, reader->flip);
+        continue;
+      }
+    }
+    if (reader->registers & live) {
+      walk->flips[reader->flip].follows = 1;
+      walk->followers[walk->follower_count++] = *reader;
+    } else {
+      fall_asleep(walk, reader->flip, reader->registers, row + 1);
+    }
+  }
+}
+
+/* A flip that follows the base up to the end of the frame ends it with other registers. */
+static void end_followers(vcs_concurrent_t *walk) {
+  for (uint32_t i = 0; i < walk->follower_count; i++) {
+    const vcs_follower_t *follower = &walk->followers[i];
+    fall_asleep(walk, follower->flip, follower->registers, walk->frame->count);
+    restore(walk, follower->flip, walk->frame->count);
+    set_status(walk, follower->flip, ENDED);
+  }
+  walk->follower_count = 0;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------------------------- */
 
 /* A place is overwritten: a sleeping flip has the base's byte there. Flips that run or follow find theirs when they
  * settle. */
@@ -533,19 +655,12 @@ static void replace(vcs_concurrent_t *walk, unsigned where) {
 /* The walk has come to the row that flips have met. */
 static void settle(vcs_concurrent_t *walk, uint32_t row) {
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
-    flip_t *flip = &walk->flips[number];
     const vcs_t *m = machine_of(walk, (size_t)number);
-    if (flip->settles) {
-      set_differences(walk, (size_t)number,
-                      (differences_t){{flip->later[0], flip->later[1]}, flip->cart_ram, flip->groups});
-      flip->settles = 0;
-      continue;
-    }
     advance_base(walk, row);
     set_differences(walk, (size_t)number, find_differences(walk, m, walk->m));
-    flip->astray = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ walk->frame->rows[row].key;
-    flip->until = row;
     set_status(walk, (size_t)number, ASLEEP);
+    const uint64_t key = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p);
+    fall_asleep(walk, (size_t)number, key ^ walk->frame->rows[row].key, row);
     walk->counts.settled++;
   }
 }
@@ -561,7 +676,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
     for (uint64_t left = walk->dirty[i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       flip_t *flip = &walk->flips[number];
-      if (flip->status != ASLEEP || flip->until > read->row) continue;
+      if (flip->status != ASLEEP) continue;
       if (!has_own_beam(walk, flip)) {
         flip->beam.at = first;
         flip->beam.tia.collisions = segments[first].before.collisions;
@@ -581,7 +696,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
 static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
   for (int32_t i = walk->rom_heads[byte]; i >= 0; i = walk->rom_flips[i].next) {
     const flip_t *flip = &walk->flips[walk->rom_flips[i].flip];
-    if (flip->status == ASLEEP && flip->until <= row) wake(walk, walk->rom_flips[i].flip, row);
+    if (flip->status == ASLEEP) wake(walk, walk->rom_flips[i].flip, row);
   }
 }
 
@@ -596,19 +711,29 @@ static void walk_rows(vcs_concurrent_t *walk) {
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
+    bool follows = walk->follower_count, replaces = false;
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
       const unsigned touch = frame->touches[i], where = touch & 0xFF;
       if (!walk->words[where]) continue;
       if (touch & VCS_WHERE_REPLACED) {
-        replace(walk, where);
+        replaces = true;
+      } else if (reads_ram(touch)) {
+        follows = true;
       } else {
         wake_all(walk, where, row);
       }
     }
-    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++)
+    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++) {
       read_collision(walk, &frame->reads[reads]);
+    }
+    if (follows) follow(walk, row);
+    for (uint32_t i = stand->touch; replaces && i < stand[1].touch; i++) {
+      if (frame->touches[i] & VCS_WHERE_REPLACED) replace(walk, frame->touches[i] & 0xFF);
+    }
+    if (follows) finish_row(walk, row);
   }
   settle(walk, frame->count);
+  end_followers(walk);
 }
 
 /* What is held in a frame with the flips of inputs. */
@@ -659,7 +784,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
-  flip->awake_first = flip->settles = 0;
+  flip->awake_first = 0;
   flip->astray = flip->until = 0;
   if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
@@ -748,7 +873,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
-  walk->at = walk->reads_done = 0;
+  walk->at = walk->reads_done = walk->follower_count = 0;
   walk->patches.patch_count = walk->patches.access_count = 0;
   vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
@@ -992,11 +1117,13 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
   walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
   walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
+  walk->followers = malloc(VCS_CONCURRENT_MOST * sizeof *walk->followers);
+  walk->readers = malloc(VCS_CONCURRENT_MOST * sizeof *walk->readers);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
   if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||
       !walk->base_note.accesses || !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines ||
-      !walk->picture || (base->view.rom && !walk->rom_heads)) {
+      !walk->followers || !walk->readers || !walk->picture || (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
@@ -1024,6 +1151,8 @@ void vcs_concurrent_free(vcs_concurrent_t *walk) {
   free(walk->waiting);
   free(walk->flips);
   free(walk->machines);
+  free(walk->followers);
+  free(walk->readers);
   free(walk->picture);
   free(walk->rom_heads);
   free(walk->rom_flips);

@@ -2,7 +2,7 @@
  *
  *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
  *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
- *   concurrent_follow.c  a flip that is awake and stays on the base's path: only what differs is evaluated
+ *   concurrent_follow.c  a row of the base for flips that read what differs, and stay on its path
  *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
  *   concurrent_collide.c the same without a picture: registers and collisions
@@ -247,33 +247,20 @@ extern const vcs_facts_t vcs_facts_of[256];
 
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
-enum { VCS_FOLLOW_MOST = 32 };
-
+/* A flip on the base's path, before a row that reads what differs; the row changes the registers. */
+enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES };
 typedef struct {
-  uint8_t at, old; /* a byte of RAM, and what the flip's machine had there */
-} vcs_follow_byte_t;
+  uint64_t registers;  /* its key ^ the base's; they stay if it leaves the path */
+  const uint64_t *ram; /* bytes that differ: bits */
+  const uint8_t *own;  /* its RAM; the bytes that differ mean something */
+  uint32_t flip;
+  uint8_t result;
+  uint8_t value; /* that it stores */
+} vcs_follower_t;
 
-typedef struct {
-  uint32_t access; /* the base's, which stores another value */
-  uint8_t value;
-} vcs_follow_access_t;
-
-/* A flip on the base's path. */
-typedef struct {
-  uint64_t registers; /* its key ^ the base's */
-  uint64_t ram[4];    /* bytes that differ; the second half is for VCS_NO_BYTE */
-  uint64_t cart_ram;  /* ... and groups: flip_t */
-  uint32_t groups;
-  bool beam;                                     /* its TIA may differ */
-  uint32_t stored_count, access_count;           /* by the flip, and not by the base: */
-  vcs_follow_byte_t stored[VCS_FOLLOW_MOST];     /* bytes, in m->ram */
-  vcs_follow_access_t accesses[VCS_FOLLOW_MOST]; /* to the TIA */
-} vcs_follow_t;
-
-/* Follows the base from a row on, one instruction at least, to the first row at which the flip can sleep, which is
- * returned; or -1: it leaves the base's path, and m is as it was. Of m->ram the bytes that differ mean something. */
-int32_t vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_follow_t *flip,
-                              uint32_t from);
+/* Whether all flips stay on the path. */
+bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
+                           uint32_t count);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 

@@ -69,10 +69,11 @@ static vcs_status_t find_truth(job_t *job, size_t count, vcs_error_t *error) {
                                           .threads = o->threads};
   const vcs_place_t *places = job->places + job->first;
   size_t found = 0;
-  const double begin = now(CLOCK_PROCESS_CPUTIME_ID);
+  const clockid_t clock = o->threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
+  const double begin = now(clock);
   vcs_status_t status =
       vcs_jacobian(job->run, &options, places, NULL, count, job->entries, job->capacity, &found, NULL, error);
-  job->walk_seconds += now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+  job->walk_seconds += now(clock) - begin;
   if (found > job->capacity) {
     vcs_jacobian_entry_t *more = realloc(job->entries, found * sizeof *more);
     if (!more) return vcs_no_memory(error);

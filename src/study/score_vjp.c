@@ -129,15 +129,16 @@ static vcs_status_t find_rows(job_t *job, double *seconds, vcs_error_t *error) {
                                           .horizons = job->options->horizons,
                                           .horizon_count = job->options->horizon_count,
                                           .threads = job->options->threads};
+  const clockid_t clock = options.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
   size_t capacity = 1 << 18;
   for (;;) {
     vcs_jacobian_entry_t *more = realloc(job->entries, capacity * sizeof *more);
     if (!more) return vcs_no_memory(error);
     job->entries = more;
-    const double begin = now(CLOCK_PROCESS_CPUTIME_ID);
+    const double begin = now(clock);
     const vcs_status_t status = vcs_jacobian(job->run, &options, job->places, NULL, job->count, job->entries, capacity,
                                              &job->entry_count, NULL, error);
-    *seconds = now(CLOCK_PROCESS_CPUTIME_ID) - begin;
+    *seconds = now(clock) - begin;
     if (job->entry_count <= capacity) return status;
     capacity = job->entry_count;
   }
@@ -167,6 +168,7 @@ vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *give
     vcs_steps_end(&job.steps);
     if (job.failed) status = vcs_no_memory(error);
   }
+  const double frame = status == VCS_OK && o.costs ? vcs_frame_seconds(run, error) : 0;
   for (int m = 0; m < o.method_count && status == VCS_OK; m++) {
     double sum = 0;
     int passes = 0;
@@ -181,7 +183,6 @@ vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *give
         passes++;
       }
     }
-    const double frame = o.costs ? vcs_frame_seconds(run, error) : 0;
     if (o.costs) o.costs[m] = frame > 0 && passes ? (o.methods[m] == VCS_STUDY_EXACT ? walk : sum / passes) / frame : 0;
   }
   free(job.entries);
