@@ -69,10 +69,9 @@ static vcs_status_t write_png(const char *path, const uint8_t *pixels, int width
     const bool made = png_image_write_to_stdio(&image, draft.stream, 0, large, 0, colours ? map : NULL);
     if (made || ferror(draft.stream)) { /* the system says better than libpng why a file cannot be written */
       status = vcs_draft_commit(&draft, error);
-    } else { /* of a stream that fails libpng's message is only "Write Error" */
-      const char *why = ferror(draft.stream) ? strerror(errno) : image.message;
-      status = vcs_error_fill(error, VCS_BAD_FILE, "cannot write %s: %s", path, why);
+    } else {
       vcs_draft_abandon(&draft);
+      status = vcs_error_fill(error, VCS_BAD_FILE, "cannot write %s: %s", path, image.message);
     }
   }
   free(large);
