@@ -11,7 +11,8 @@
 #   ale-py         the comparisons of `make test` at full length, and every game
 #   sanitizers     the unit tests at full length, those that `make test` leaves to the plain build included
 #   docs           every command line of the documentation, the long ones too
-#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; several players
+#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; several players;
+#                  mended defects put back: their tests must fail
 #   sweeps         kills, equality and speed of sweeps on Ray; RLlib learns
 #   web            the explorer in two browsers, and the site
 #   style          clang-tidy with clang's analyzer
@@ -80,6 +81,7 @@ with_ale "docs: every command line of README and docs, long ones included" pytho
 nightly "python: 400 odd calls of every function that takes arrays, under the sanitizers" odd_calls
 nightly "python: the two products with forks over 4 and 8 frames, every game" .venv/bin/python tests/products.py
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
+nightly "python: each mended defect put back, its test must fail" .venv/bin/python tests/mutate_mends.py
 with_ale "python: multi_agent_ale_py live, every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
 with_ale "python: self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
 with_ray "sweeps: twenty workers and three drivers killed, a full disk" .venv/bin/python tests/sweep_faults.py

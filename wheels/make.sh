@@ -75,7 +75,7 @@ make_cuda() { # library
   wheels/cuda.py "$1" $folder || return 1
   tag=$("$python" -m auditwheel show $folder/*.whl | tr -d '\n' | grep -o 'platform tag: "[a-z0-9_]*"' | cut -d '"' -f 2) || return 1
   wheel=$("$python" -m wheel tags --remove --platform-tag "$tag" $folder/*.whl) || return 1
-  mv "$folder/$wheel" "$out/" && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB"
+  mv "$folder/$wheel" "$out/" && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB" && "$python" wheels/check.py "$out/$wheel"
 }
 
 make_one() { # name

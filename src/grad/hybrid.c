@@ -76,7 +76,7 @@ static size_t next_walk(const hybrid_t *h, int walks) {
   const double frames = h->run->frames, budget = h->options->budget > 0 ? h->options->budget : FRAMES_PAID * frames;
   const double walk = walked_frame * frames, each = h->done ? price(h) / (double)h->done : ram_bit * frames;
   double paid = budget - price(h) - (walks + 1) * walk;
-  if (walks > 0 && paid < walk) return 0; /* the walk would cost more than its bits */
+  if (walks > 1 && paid < walk) return 0; /* a third walk would cost more than its bits */
   if (walks == 0 && paid > 2 * walk) paid = (paid - walk) / 2;
   const size_t left = h->count - h->done, most = left < MOST ? left : MOST;
   size_t count = 0;
