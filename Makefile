@@ -33,7 +33,7 @@ help:
 	@echo "  make test-platforms   other processors and C libraries by cross compilers and emulators (PLATFORMS=\"aarch64 musl\": some)"
 	@echo "  make fuzz         SECONDS=60: every parser under libFuzzer and the sanitizers (needs clang), coverage at the end"
 	@echo "  make test-cuda    on a GPU"
-	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
+	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck, workflow files;  make format  rewrites"
 	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
 	@echo "Measure"
 	@echo "  make bench        beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"

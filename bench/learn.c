@@ -4,8 +4,11 @@
  *
  * A row for each number of environments, a column for each number of host threads (1, 2, 4, ... up to the number of
  * cores unless they are given) and for the first GPU, if there is one. Numbers are raw frames of 60 Hz a second in
- * millions, mean of the games. The second table is the efficiency of the threads: their speed divided by the number
- * of threads and by the best speed of one thread.
+ * millions, mean of the games. The second table is the control: as many processes of one thread each, which share the
+ * environments, run at the same time and never wait for each other. What they lose is lost to the machine (its clock,
+ * caches and memory, cores that are half of one); what threads lose beyond that is the cost of stepping together.
+ * The other tables are efficiencies: speed divided by the number of threads or processes and by the best speed of one
+ * thread; and the speed of threads divided by that of as many processes.
  *
  * A number of environments is left out for threads that would take longer than PATIENCE for a step.
  */
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,8 +52,22 @@ static int32_t *random_actions(int32_t device, int32_t envs, int32_t known) {
   return there;
 }
 
-/* Frames a second of a batch on a device, with so many threads if it is the host. */
-static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, double seconds) {
+/* A process says through one pipe that it is ready, waits at another until that is closed, and sends its speed. */
+typedef struct {
+  int ready[2], go[2], speed[2];
+} gate_t;
+
+static void pass(const gate_t *gate) {
+  char byte = 0;
+  if (!gate) return;
+  close(gate->go[1]);
+  if (write(gate->ready[1], &byte, 1) != 1 || read(gate->go[0], &byte, 1) != 0) die("a process lost its parent");
+}
+
+/* Frames a second of a batch on a device, with so many threads if it is the host; after warming up it passes the gate,
+ * if there is one. */
+static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, double seconds,
+                      const gate_t *gate) {
   vcs_batch_options_t options;
   vcs_batch_t *batch;
   vcs_error_t error;
@@ -74,6 +92,7 @@ static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, i
   for (int64_t i = 0; i < WARM_STEPS || spent < seconds; i++) {
     if (i == WARM_STEPS) {
       must(vcs_batch_wait(batch, &error), &error);
+      pass(gate);
       start = now();
     }
     must(vcs_batch_step(batch, actions + (size_t)(i % ACTIONS_ROWS) * count, NULL, &results, &error), &error);
@@ -87,6 +106,37 @@ static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, i
   vcs_batch_free(batch);
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(device, buffers[i]);
   return (double)steps * FRAME_SKIP * envs / spent;
+}
+
+/* Frames a second of processes that share the environments and run at the same time, each with one thread. */
+static double measure_processes(const vcs_cart_t *cart, int32_t processes, int32_t envs, double seconds) {
+  gate_t gate;
+  double sum = 0, speed;
+  char byte;
+  fflush(stdout);
+  if (pipe(gate.ready) || pipe(gate.go) || pipe(gate.speed)) die("no pipe can be opened");
+  for (int32_t i = 0; i < processes; i++) {
+    const pid_t child = fork();
+    if (child < 0) die("no process can be started");
+    if (child > 0) continue;
+    speed = measure(cart, VCS_CPU, 1, envs / processes, seconds, &gate);
+    _exit(write(gate.speed[1], &speed, sizeof speed) != sizeof speed);
+  }
+  close(gate.ready[1]);
+  close(gate.speed[1]);
+  for (int32_t i = 0; i < processes; i++) {
+    if (read(gate.ready[0], &byte, 1) != 1) die("a process ended before it was ready");
+  }
+  close(gate.go[1]);
+  for (int32_t i = 0; i < processes; i++) {
+    if (read(gate.speed[0], &speed, sizeof speed) != sizeof speed) die("a process ended without a speed");
+    sum += speed;
+  }
+  for (int32_t i = 0; i < processes; i++) wait(NULL);
+  close(gate.ready[0]);
+  close(gate.go[0]);
+  close(gate.speed[0]);
+  return sum;
 }
 
 /* The columns: numbers of threads, or GPU. */
@@ -114,57 +164,86 @@ static plan_t read_plan(int argc, char **argv) {
   return plan;
 }
 
-static void print_names(const plan_t *plan) {
-  printf("%8s", "envs");
+typedef double table_t[SIZES][COLUMNS_MAX]; /* NAN: not measured */
+
+static void print_names(const plan_t *plan, const char *title, const char *one) {
+  printf("%s\n%8s", title, "envs");
   for (int c = 0; c < plan->count; c++) {
     char name[32];
-    snprintf(name, sizeof name, "%d thread%s", (int)plan->threads[c], plan->threads[c] == 1 ? "" : "s");
-    printf("%12s", plan->threads[c] == GPU ? "GPU" : name);
+    snprintf(name, sizeof name, "%d %s%s", (int)plan->threads[c], one,
+             plan->threads[c] == 1 ? ""
+             : *one == 'p'         ? "es"
+                                   : "s");
+    printf("%14s", plan->threads[c] == GPU ? "GPU" : name);
   }
   printf("\n");
+}
+
+static void print_number(double number, int digits) {
+  if (isnan(number)) {
+    printf("%14s", "");
+  } else {
+    printf("%14.*f", digits, number);
+  }
+  fflush(stdout);
+}
+
+/* Measures and prints a table of speeds, of threads or of processes. */
+static void measure_table(const plan_t *plan, vcs_cart_t *const *carts, bool processes, table_t speeds) {
+  for (int s = 0; s < SIZES; s++) {
+    printf("%8d", (int)sizes[s]);
+    for (int c = 0; c < plan->count; c++) {
+      const int32_t threads = plan->threads[c], device = threads == GPU ? VCS_GPU : VCS_CPU;
+      const bool skips = threads != GPU && FRAME_SKIP * sizes[s] > PATIENCE * SLOWEST * threads;
+      speeds[s][c] = skips || (processes && threads == GPU) ? NAN : 0;
+      for (int g = 0; !isnan(speeds[s][c]) && g < GAMES; g++) {
+        speeds[s][c] += (processes ? measure_processes(carts[g], threads, sizes[s], plan->seconds)
+                                   : measure(carts[g], device, threads, sizes[s], plan->seconds, NULL)) /
+                        GAMES;
+      }
+      print_number(1e-6 * speeds[s][c], 4);
+    }
+    printf("\n");
+  }
+}
+
+/* Prints the speeds divided by the numbers of threads and by the speed of one. */
+static void print_efficiency(const plan_t *plan, table_t speeds, double alone) {
+  for (int s = 0; s < SIZES; s++) {
+    printf("%8d", (int)sizes[s]);
+    for (int c = 0; c < plan->count && plan->threads[c] != GPU; c++) {
+      print_number(speeds[s][c] / plan->threads[c] / alone, 2);
+    }
+    printf("\n");
+  }
 }
 
 int main(int argc, char **argv) {
   const plan_t plan = read_plan(argc, argv);
   vcs_cart_t *carts[GAMES];
-  static double rates[SIZES][COLUMNS_MAX];
+  static table_t threads, processes;
   double alone = NAN;
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
-  printf("raw frames a second, millions, mean of Pong, Breakout and Space Invaders\n");
-  print_names(&plan);
+  print_names(&plan, "raw frames a second, millions, mean of Pong, Breakout and Space Invaders", "thread");
+  measure_table(&plan, carts, false, threads);
+  print_names(&plan, "the same by independent processes", "process");
+  measure_table(&plan, carts, true, processes);
   for (int s = 0; s < SIZES; s++) {
-    printf("%8d", (int)sizes[s]);
     for (int c = 0; c < plan.count; c++) {
-      const int32_t threads = plan.threads[c], device = threads == GPU ? VCS_GPU : VCS_CPU;
-      const bool skips = threads != GPU && FRAME_SKIP * sizes[s] > PATIENCE * SLOWEST * threads;
-      rates[s][c] = skips ? NAN : 0;
-      for (int g = 0; !skips && g < GAMES; g++) {
-        rates[s][c] += measure(carts[g], device, threads, sizes[s], plan.seconds) / GAMES;
-      }
-      if (threads == 1) alone = fmax(alone, rates[s][c]); /* fmax takes the number when the other is none */
-      if (skips) {
-        printf("%12s", "");
-      } else {
-        printf("%12.4f", 1e-6 * rates[s][c]);
-      }
-      fflush(stdout);
+      if (plan.threads[c] == 1) alone = fmax(alone, threads[s][c]); /* fmax takes the number when the other is none */
     }
-    printf("\n");
   }
   if (!isnan(alone)) {
-    printf("efficiency of threads\n");
-    print_names(&plan);
-    for (int s = 0; s < SIZES; s++) {
-      printf("%8d", (int)sizes[s]);
-      for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) {
-        if (isnan(rates[s][c])) {
-          printf("%12s", "");
-        } else {
-          printf("%12.2f", rates[s][c] / plan.threads[c] / alone);
-        }
-      }
-      printf("\n");
-    }
+    print_names(&plan, "efficiency of threads", "thread");
+    print_efficiency(&plan, threads, alone);
+    print_names(&plan, "efficiency of independent processes", "process");
+    print_efficiency(&plan, processes, alone);
+  }
+  print_names(&plan, "speed of threads by that of as many processes", "thread");
+  for (int s = 0; s < SIZES; s++) {
+    printf("%8d", (int)sizes[s]);
+    for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) print_number(threads[s][c] / processes[s][c], 2);
+    printf("\n");
   }
   for (int g = 0; g < GAMES; g++) vcs_cart_free(carts[g]);
   return 0;

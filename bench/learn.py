@@ -4,22 +4,72 @@
 
 A plan is where machines run, the number of environments and, with `both`, how many of them the host emulates. With --groups 2
 environments are in two groups that are sent to in turn, so that the host's threads do not wait for copies.
+
+With `both` every step is one of all environments, so the host and the GPU wait for each other. The plan `apart:4096:1024` has the
+same two parts, but each goes on as soon as it can: the host makes about three steps while the GPU makes one, as in a learner with
+a rollout for each part. Steps on the GPU are queued up to QUEUED ahead, as they are where actions are chosen on the GPU.
 """
 
 import argparse
+import collections
 import time
 
 import torch
 
 from diffvcs.learn import TorchVectorEnv
 
-WARM_STEPS, FRAME_SKIP = 12, 4
+WARM_STEPS, FRAME_SKIP, QUEUED = 12, 4, 3
 
 
-def rate(game: str, device: str, plan: str, seconds: float, groups: int) -> float:
+class Part:
+    """Environments on one stream of the GPU, with random actions."""
+
+    def __init__(self, game: str, count: int, emulation: str, **settings: int) -> None:
+        self.env = TorchVectorEnv(game, count, device="cuda", emulation=emulation, **settings)
+        self.stream = torch.cuda.Stream()
+        self.actions = torch.randint(len(self.env.actions), (16, count), device="cuda")
+        self.steps = 0
+        torch.cuda.synchronize()
+        with torch.cuda.stream(self.stream):
+            self.env.reset(count)
+
+    def step(self) -> None:
+        with torch.cuda.stream(self.stream):
+            self.env.step(self.actions[self.steps % 16])
+        self.steps += 1
+
+
+def rate_apart(game: str, count: int, on_host: int, seconds: float, settings: dict[str, int]) -> float:
+    """Frames a second of two parts that do not wait for each other."""
+    host, there = Part(game, on_host, "host", **settings), Part(game, count - on_host, "device")
+    queue: collections.deque[torch.cuda.Event] = collections.deque()
+    frames, began = 0, 0.0
+    while not began or time.perf_counter() - began < seconds:
+        if not began and host.steps >= WARM_STEPS and there.steps > QUEUED:
+            frames, began = 0, time.perf_counter()
+        host.step()
+        frames += on_host * FRAME_SKIP
+        while queue and queue[0].query():
+            queue.popleft()
+            frames += there.env.num_envs * FRAME_SKIP
+        while len(queue) < QUEUED:
+            there.step()
+            queue.append(there.stream.record_event())
+    spent = time.perf_counter() - began
+    torch.cuda.synchronize()
+    host.env.close()
+    there.env.close()
+    return frames / spent
+
+
+def rate(game: str, device: str, plan: str, seconds: float, groups: int, threads: int) -> float:
     """Frames a second of one plan."""
     emulation, count, *share = plan.split(":")
-    settings = {"on_host": int(share[0]) // groups} if share else {}
+    settings = {"num_threads": threads} if threads else {}
+    if emulation == "apart":
+        return rate_apart(game, int(count), int(share[0]), seconds, settings)
+    if share:
+        settings["on_host"] = int(share[0]) // groups
     envs = [
         TorchVectorEnv(game, int(count) // groups, device=device, emulation=emulation, **settings)
         for _ in range(groups)
@@ -58,11 +108,12 @@ def main() -> None:
     parser.add_argument("plans", nargs="+")
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--groups", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=0, help="of the host (0: as many as it has)")
     parser.add_argument("--games", nargs="+", default=["pong", "breakout", "space_invaders"])
     o = parser.parse_args()
     print("raw frames a second, millions\n" + f"{'plan':24}" + "".join(f"{game:>16}" for game in (*o.games, "mean")))
     for plan in o.plans:
-        rates = [rate(game, o.device, plan, o.seconds, o.groups) / 1e6 for game in o.games]
+        rates = [rate(game, o.device, plan, o.seconds, o.groups, o.threads) / 1e6 for game in o.games]
         print(f"{plan:24}" + "".join(f"{r:16.3f}" for r in (*rates, sum(rates) / len(rates))), flush=True)
 
 

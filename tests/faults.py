@@ -71,10 +71,11 @@ def rows(table):
 class Job:
     """Commands that run at the same time, and write into the current folder."""
 
-    def __init__(self, name, *commands, grows=(), volatile=()):
+    def __init__(self, name, *commands, grows=(), volatile=(), measured=()):
         self.name, self.commands = name, commands
         self.grows = grows  # tables that are written again and again, with more rows
         self.volatile = volatile  # patterns of what differs from run to run
+        self.measured = measured  # tables of measurements: they need only be there
 
     def start(self, folder, **options):
         return [
@@ -102,7 +103,9 @@ class Job:
             need(name in now, name, "is gone")
         for name, data in now.items():
             need(name in reference, name, "is not a file of the job")
-            if name in self.grows:
+            if name in self.measured:
+                need(data, name, "is empty")
+            elif name in self.grows:
                 need(rows(data) <= rows(reference[name]), name, "has rows that are wrong")
                 need(rows(before.get(name, b"")) <= rows(data), name, "has lost rows")
                 if complete:
@@ -172,7 +175,8 @@ def make_jobs(options, images):
         seconds = (rb"[0-9.]+ (s|ms|us|ns)\b", rb"[0-9.]+ (million|thousand)[^<\t\n]*")
         jobs.append(Job("paper, one table", [*paper, "--only", "gate"], volatile=seconds))
         if options.every_call or options.only or options.list:
-            jobs.append(Job("paper, every table", paper, volatile=seconds))
+            seconds += (rb'(?s)<h2 id="throughput">.*',)  # the last section
+            jobs.append(Job("paper, every table", paper, volatile=seconds, measured=("paper/sections/throughput.tsv",)))
     return jobs
 
 
@@ -335,6 +339,14 @@ def test_job(options, job, scratch):
     need(status == 0, "without a fault:", err)
     need(not drafts(clean), "left behind:", drafts(clean))
     reference = files(clean)
+    for number, command in enumerate(
+        job.commands if len(job.commands) > 1 else ()
+    ):  # together they make what each makes alone
+        alone = scratch / f"alone{number}"
+        alone.mkdir()
+        need(Job(job.name, command).run(alone)[0] == 0, "alone:", command)
+        for name in job.grows:
+            need(rows(files(alone)[name]) <= rows(reference[name]), name, "lacks rows of", command)
     facts = []
     ended = kill_at_random(job, reference, 1.2 * seconds, options.kills, folder, random_numbers)
     finish(job, reference, folder)

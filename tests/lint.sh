@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Style and static checks: clang-format, clang-tidy, ruff, mypy, shellcheck, and the one file that is copied from another
-# project. With --brief (`make test`), clang's analyzer does not follow calls and takes a third of the
+# Style and static checks: clang-format, clang-tidy, ruff, mypy, shellcheck, GitHub's schema of workflow files, and the one
+# file that is copied from another project. With --brief (`make test`), clang's analyzer does not follow calls and takes a third of the
 # time; `make lint` follows them.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -49,6 +49,7 @@ check "shellcheck: ${#scripts[@]} scripts" shellcheck "${scripts[@]}"
 python_check ruff check --quiet .
 python_check ruff format --quiet --check .
 python_check mypy python/diffvcs
+python_check check-jsonschema --builtin-schema=vendor.github-workflows .github/workflows/*.yml
 blob=$(sed -n 's/^ *Git blob *//p' NOTICE)
 check "xla_ffi_c_api.h is the file that NOTICE names" test "$(git hash-object python/native/xla_ffi_c_api.h)" = "$blob"
 exit $failed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing: Debian packages to build and test with (--build: only to build), and into the virtual
-# environment .venv ruff and mypy (not with --build) and ale-py (with --roms). Does nothing if everything
+# environment .venv ruff, mypy and check-jsonschema (not with --build) and ale-py (with --roms). Does nothing if everything
 # is installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -42,11 +42,11 @@ if [ ${#packages[@]} -gt 0 ]; then
   rm -f setup.log
 fi
 
-if [ "${1:-}" != --build ] && ! { [ -x .venv/bin/mypy ] && [ -x .venv/bin/ruff ]; }; then
-  echo "setup: installing ruff and mypy into .venv"
-  if ! { python3 -m venv .venv && .venv/bin/pip -q install ruff mypy; } > setup.log 2>&1; then
+if [ "${1:-}" != --build ] && ! { [ -x .venv/bin/mypy ] && [ -x .venv/bin/ruff ] && [ -x .venv/bin/check-jsonschema ]; }; then
+  echo "setup: installing ruff, mypy and check-jsonschema into .venv"
+  if ! { python3 -m venv .venv && .venv/bin/pip -q install ruff mypy check-jsonschema; } > setup.log 2>&1; then
     tail -3 setup.log
-    echo "setup: ruff and mypy could not be installed: Python's style and types are not checked" >&2
+    echo "setup: ruff, mypy and check-jsonschema could not be installed: Python's style and types, and the workflow files, are not checked" >&2
   fi
   rm -f setup.log
 fi

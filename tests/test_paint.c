@@ -98,16 +98,28 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
   NEED("avx2", "this processor has no AVX2");
 }
 
+static void test_paint_by_64_is_pixel_by_pixel(void **state) {
+  (void)state;
+#if VCS_PAINT_WIDE
+  if (__builtin_cpu_supports("avx512bw")) {
+    check_layers(vcs_paint_layers_by_64);
+    return;
+  }
+#endif
+  NEED("avx512", "this processor has no AVX-512");
+}
+
 static void test_paint_is_pixel_by_pixel(void **state) {
   (void)state;
   check(vcs_paint);
-  check_layers(vcs_paint_layers); /* by AVX-512 if there is */
+  check_layers(vcs_paint_layers);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_paint_by_eight_is_pixel_by_pixel),
       cmocka_unit_test(test_paint_by_32_is_pixel_by_pixel),
+      cmocka_unit_test(test_paint_by_64_is_pixel_by_pixel),
       cmocka_unit_test(test_paint_is_pixel_by_pixel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

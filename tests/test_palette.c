@@ -38,19 +38,28 @@ static void test_secam_is_ale_pys(void **state) {
   assert_int_equal(checksum(VCS_FORMAT_SECAM, 1), 0x7fe7bde9);
 }
 
-/* Rows that repeat the one above, and an incomplete last row, are pixels like all others. */
+/* Rows that repeat the one above, and an incomplete last row, are pixels like all others; so are rows without odd
+ * indices, and pixels of one colour next to each other. Nothing is written behind the last pixel. */
 static void test_rows_are_converted_pixel_by_pixel(void **state) {
   (void)state;
-  enum { ROWS = 6, PIXELS = ROWS * VCS_WIDTH + 50 };
-  uint8_t indices[PIXELS], rgb[3 * PIXELS], gray[PIXELS], pixel[3];
-  for (int i = 0; i < PIXELS; i++) indices[i] = (uint8_t)(i / VCS_WIDTH / 2 * 40 + i % VCS_WIDTH);
-  indices[VCS_WIDTH + 7] ^= 2;
-  vcs_frame_rgb(VCS_FORMAT_NTSC, indices, PIXELS, rgb);
-  vcs_frame_gray(VCS_FORMAT_NTSC, indices, PIXELS, gray);
-  for (int i = 0; i < PIXELS; i++) {
-    vcs_frame_rgb(VCS_FORMAT_NTSC, indices + i, 1, pixel);
-    assert_memory_equal(rgb + 3 * i, pixel, 3);
-    assert_int_equal(gray[i], vcs_palette_gray(VCS_FORMAT_NTSC)[indices[i]]);
+  enum { ROWS = 6, PIXELS = ROWS * VCS_WIDTH + 50, WIDTHS = 3, FORMATS = 4 };
+  uint8_t indices[PIXELS], rgb[3 * PIXELS + 1], gray[PIXELS + 1];
+  for (int kind = 0; kind < 2 * WIDTHS * FORMATS; kind++) {
+    const vcs_format_t format = (vcs_format_t)(VCS_FORMAT_NTSC + kind % FORMATS);
+    const int width = 1 << 2 * (kind / FORMATS % WIDTHS), mask = kind / (FORMATS * WIDTHS) ? 0xFE : 0xFF;
+    for (int i = 0; i < PIXELS; i++) {
+      indices[i] = (uint8_t)((i / VCS_WIDTH / 2 * 40 + i % VCS_WIDTH / width * 77) & mask);
+    }
+    indices[VCS_WIDTH + 7] ^= 2;
+    rgb[3 * PIXELS] = gray[PIXELS] = 0x5A;
+    vcs_frame_rgb(format, indices, PIXELS, rgb);
+    vcs_frame_gray(format, indices, PIXELS, gray);
+    assert_int_equal(rgb[3 * PIXELS] + gray[PIXELS], 2 * 0x5A);
+    for (int i = 0; i < PIXELS; i++) {
+      const uint32_t colour = vcs_palette(format)[indices[i]];
+      assert_int_equal(rgb[3 * i] << 16 | rgb[3 * i + 1] << 8 | rgb[3 * i + 2], colour);
+      assert_int_equal(gray[i], vcs_palette_gray(format)[indices[i]]);
+    }
   }
 }
 

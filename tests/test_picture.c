@@ -93,6 +93,17 @@ static void test_png_into_a_missing_directory_fails(void **state) {
   assert_int_equal(vcs_png_write(in_root("no/c.png"), &pixel, 1, 1, VCS_FORMAT_NTSC, 1, NULL), VCS_NOT_FOUND);
 }
 
+static void test_png_on_a_full_disk_says_so(void **state) {
+  (void)state;
+  enum { SIDE = 200 }; /* more than a stream's buffer, so that libpng notices first */
+  static uint8_t rgb[SIDE * SIDE * 3];
+  uint32_t seed = 1;
+  vcs_error_t error;
+  for (size_t i = 0; i < sizeof rgb; i++) rgb[i] = (uint8_t)next_random(&seed);
+  assert_int_not_equal(vcs_png_write_rgb("/dev/full", rgb, SIDE, SIDE, 1, &error), VCS_OK);
+  assert_non_null(strstr(error.message, "cannot write /dev/full: No space left"));
+}
+
 /* ---- GIF ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -500,6 +511,7 @@ int main(void) {
       cmocka_unit_test(test_png_keeps_rgb),
       cmocka_unit_test(test_png_refuses_sizes_without_reason),
       cmocka_unit_test(test_png_into_a_missing_directory_fails),
+      cmocka_unit_test(test_png_on_a_full_disk_says_so),
       cmocka_unit_test(test_gif_decodes_to_the_frames_it_was_given),
       cmocka_unit_test(test_gif_stores_only_the_rectangle_that_changed),
       cmocka_unit_test(test_gif_frames_may_end_at_any_length),

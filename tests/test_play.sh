@@ -53,6 +53,24 @@ if [ -n "${DIFFVCS_ROMS:-}" ]; then
   done
 fi
 
+# Game pads do what the keys do: the first is the left joystick, the second the right one, whether they are there at the start or come later;
+# a pad that is taken out holds nothing any more, and a third one does nothing. SDL's own pads without hardware stand in for real ones.
+if [ -n "${DIFFVCS_ROMS:-}" ]; then
+  pads=${VIRTUAL_PADS:-build/tests/libvirtual_pads.so}
+  start='60 f2\n70 -f2\n'
+  same() { # what happens to the pads, the keys that do the same, what it is about
+    local by_pads by_keys
+    by_pads=$(PADS=$1 SDL_JOYSTICK_ALLOW_BACKGROUND_EVENTS=1 LD_PRELOAD=$pads play_game combat "$start" 160 | tail -1)
+    by_keys=$(play_game combat "$start$2" 160 | tail -1)
+    [ -n "$by_keys" ] && [ "$by_pads" = "$by_keys" ] || fail "game pads, $3: '$by_pads' is not '$by_keys': $(cat "$work/error")"
+  }
+  two='0 0 plug; 0 1 plug'
+  same "$two; 100 0 button 13 1; 120 0 button 13 0" '100 left\n120 -left\n' "a button of the first"
+  same "$two; 100 1 axis 0 32000; 130 1 button 0 1" '100 d\n130 f\n' "stick and button of the second"
+  same "0 0 plug; 90 1 plug; 100 1 axis 1 -32000; 120 1 unplug" '100 w\n120 -w\n' "one that comes and goes"
+  same "$two; 10 2 plug; 100 2 button 11 1; 100 0 button 11 1" '100 up\n' "a third one"
+fi
+
 # Without a display it says so.
 env -u DISPLAY -u WAYLAND_DISPLAY "$program" play demo --frames 1 --fast > /dev/null 2> "$work/error" && fail "it plays without a display"
 grep -q "no display" "$work/error" || fail "no display: $(cat "$work/error")"

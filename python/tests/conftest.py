@@ -1,6 +1,7 @@
 """What tests share. Tests that need ROM images, PyTorch, JAX or Captum are skipped where these are not installed
 (needs.py); the end of the run lists what was skipped."""
 
+import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 
 import diffvcs
 import needs
+
+
+os.environ.setdefault("RAY_worker_niceness", "0")  # not 15: the tests' workers would starve beside other work
 
 
 def pytest_configure(config):

@@ -4,6 +4,8 @@ import os
 import sys
 import time
 
+import numpy as np
+
 import diffvcs
 
 
@@ -19,6 +21,23 @@ def devices(n, seconds):
     """The GPUs that a task finds, after a while."""
     time.sleep(seconds)
     return os.environ.get("CUDA_VISIBLE_DEVICES", "").encode()
+
+
+def ram_from(carts, states, which, frame):
+    """RAM some frames after one of the base states, of one of a set of games."""
+    return diffvcs.run(carts[which], states[which], ["NOOP"] * frame).ram[-1].tobytes()
+
+
+def batch_on(cart, device, seed):
+    """What a batch of three games on a device shows and earns in 20 steps."""
+    envs = diffvcs.DiffVCSVectorEnv(cart, 3, device=device, obs_type="ram", noop_max=0, autoreset_mode="SameStep")
+    shown, random = bytearray(), np.random.default_rng(seed)
+    parts = [envs.reset(seed=seed)[0]]
+    for _ in range(20):
+        for part in parts:  # now: the next step writes into the device's arrays
+            shown += (part if device == "cpu" else part.numpy()).tobytes()
+        parts = envs.step(random.integers(0, envs.single_action_space.n, 3).astype(np.int32))[:2]
+    return bytes(shown)
 
 
 def failing(n):

@@ -789,6 +789,9 @@ def test_lengths_are_those_of_the_call(world):
             _c.lib.vcs_grad_jvp(c_run, options, inputs, outputs, _c.GradReport())
     with pytest.raises(TypeError, match="writable"):
         _c.GradInputs(state=read_only(np.zeros(8, np.float32)))
+    for array in (np.zeros(0, np.uint8), np.zeros(3, np.uint8), world.gray[:-1]):
+        with pytest.raises(diffvcs.BadArgument, match="elements"):
+            _c.lib.vcs_env_screen_gray(world.machine.handle, array)
 
 
 def test_a_cartridge_that_was_run_is_freed():

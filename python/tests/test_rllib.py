@@ -1,5 +1,6 @@
 """RLlib: one game and a vector of games give the same, RLlib's own Atari example runs with one line changed."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -87,5 +88,33 @@ def test_rllibs_own_atari_example_runs_with_one_line_changed(tmp_path):
     script = tmp_path / "frame_stacking.py"
     script.write_text(text.replace(before, after))
     options = "--no-tune --num-env-runners 0 --stop-iters 1 --stop-timesteps 100 --num-cpus 2".split()
-    ran = subprocess.run([sys.executable, str(script), *options], cwd=tmp_path, capture_output=True, text=True)
+    # a cluster of its own, and no threads of PyTorch that wait for each other beside other work
+    alone = {**os.environ, "RAY_ADDRESS": "local", "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run(
+        [sys.executable, str(script), *options], cwd=tmp_path, env=alone, capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stderr[-3000:]
+
+
+@pytest.mark.parametrize("mode", [{}, diffvcs.rllib.VECTOR], ids=["single", "vector"])
+def test_ppo_trains_with_two_runners(mode):
+    """Two environment runners with two games each, as processes of Ray's; test_learn.py runs the example for Pong."""
+    needs.module("torch")
+    import ray
+    from ray.rllib.algorithms.ppo import PPOConfig
+
+    ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False)
+    try:
+        diffvcs.rllib.register()
+        config = PPOConfig().environment(
+            diffvcs.rllib.NAME, env_config={"game": "demo", "observe": "ram", "max_num_frames_per_episode": 200}
+        )
+        config.env_runners(num_env_runners=2, num_envs_per_env_runner=2, **mode)
+        config.training(train_batch_size_per_learner=400, minibatch_size=200, num_epochs=1)
+        algorithm = config.build_algo()
+        found = algorithm.train()["env_runners"]
+        algorithm.stop()
+    finally:
+        ray.shutdown()
+    assert found["num_env_steps_sampled_lifetime"] >= 400
+    assert found["episode_len_mean"] == 50 and np.isfinite(found["episode_return_mean"])

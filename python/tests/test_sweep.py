@@ -134,6 +134,25 @@ def test_a_task_that_asks_for_a_gpu_has_one_to_itself(tmp_path, cluster):
         diffvcs.sweep(sweep_tasks.devices, tasks, out=tmp_path / "three", engine="ray", gpus=3)
 
 
+def test_truths_and_batches_of_tasks_that_ask_for_a_gpu(tmp_path, cluster):
+    """The CPU runs the device's code here: Ray gives each task one of two GPUs that it believes to be there."""
+    from diffvcs.sweep_commands import truth_task
+
+    cart = diffvcs.Cartridge("demo")
+    for function, common in (
+        (truth_task, dict(horizons=[1, 3], wrt="ram", frame=20)),
+        (sweep_tasks.batch_on, {}),
+    ):
+        found = [
+            list(diffvcs.sweep(
+                function, [dict(cart=cart, seed=seed, device=device, **common) for seed in (1, 2, 3)],
+                out=tmp_path / function.__name__ / device, **engine,
+            ))
+            for device, engine in (("cpu", {}), ("cpu-as-gpu", dict(engine="ray", gpus=1)))
+        ]  # fmt: skip
+        assert found[0] == found[1] and len(set(found[0])) == 3
+
+
 PLUGIN = "from diffvcs.benchmark import method\n\n@method('held')\ndef held(problem):\n    return problem.x\n"
 BENCHMARK = ["--suite", "quick", "--tracks", "inputs-screen,lesions", "--methods", "random,held,saliency/bit"]
 
@@ -159,13 +178,39 @@ def test_the_benchmark_on_ray_gives_the_same_files(tmp_path, cluster):
     assert files(tmp_path / "here") == files(tmp_path / "there")
 
 
-def test_large_values_are_put_into_the_object_store_once(tmp_path, cluster, monkeypatch):
-    put, kinds = cluster.put, []
+def test_large_values_go_through_the_object_store_once(tmp_path, cluster, monkeypatch):
+    """A cartridge, a set of ROMs and base states: each is pickled once for all tasks, by content and not by identity."""
+    pickled, put, kinds = [], cluster.put, []
+    reduce = diffvcs.Cartridge.__reduce__
+    monkeypatch.setattr(diffvcs.Cartridge, "__reduce__", lambda cart: pickled.append(cart.name) or reduce(cart))
     monkeypatch.setattr(cluster, "put", lambda value: kinds.append(type(value).__name__) or put(value))
     cart = diffvcs.Cartridge("demo")
     tasks = [dict(cart=cart if n % 2 else diffvcs.Cartridge("demo"), frame=n) for n in range(6)]
-    diffvcs.sweep(diffvcs.sweep.ram_after, tasks, out=tmp_path, engine="ray")
-    assert kinds.count("Cartridge") == 1
+    diffvcs.sweep(diffvcs.sweep.ram_after, tasks, out=tmp_path / "one", engine="ray")
+    assert pickled == ["demo"] and kinds.count("Cartridge") == 1
+    pickled.clear(), kinds.clear()
+    carts = [diffvcs.Cartridge(cart.rom.tobytes(), name=name) for name in ("one", "two")]
+    machine = diffvcs.Machine(cart)
+    machine.reset()
+    states = []
+    for _ in carts:
+        for action in diffvcs.action_stream(3, 60):
+            machine.act_on(action)
+        states.append(machine.save())
+    tasks = [dict(carts=carts, states=np.stack(states), which=n % 2, frame=1 + n) for n in range(6)]
+    there = diffvcs.sweep(sweep_tasks.ram_from, tasks, out=tmp_path / "set", engine="ray")
+    assert pickled == ["one", "two"] and kinds.count("list") == 1 and kinds.count("ndarray") == 1
+    assert list(there) == list(diffvcs.sweep(sweep_tasks.ram_from, tasks, out=tmp_path / "here"))
+    assert len(set(there)) == 6
+
+
+@pytest.mark.roms
+def test_a_score_of_all_games_on_ray_is_that_of_threads(tmp_path, cluster):
+    """With few bits of each game; tests/sweep_score.sh compares whole scores."""
+    few = "--bits 2 --rom-bits 1 --horizons 1 --methods bit,exact --states 1 --frame 10".split()
+    command("score", "--all", *few, "--out", tmp_path / "here")
+    command("score", "--all", *few, "--out", tmp_path / "there", "--ray", cluster.get_runtime_context().gcs_address)
+    assert files(tmp_path / "here") == files(tmp_path / "there") and len(stored(tmp_path / "there")) > 60
 
 
 def test_the_commands_write_what_the_program_writes(tmp_path):
@@ -201,6 +246,13 @@ def test_results_in_a_place_of_fsspec(tmp_path):
     assert [found.computed for found in inside] == [3, 0] and list(inside[1]) == list(again)
 
 
+def test_a_command_writes_into_a_place_of_fsspec(tmp_path):
+    needs.module("fsspec")
+    options = ["truth", "demo", "--states", "2", "--wrt", "cpu"]
+    printed = {command(*options, "--out", out)[0] for out in (tmp_path / "here", (tmp_path / "there").as_uri())}
+    assert files(tmp_path / "here") == files(tmp_path / "there") and len(printed) == 1
+
+
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +275,33 @@ def test_without_ray_the_message_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(ImportError, match="pip install ray"):
         diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path, engine="ray")
     assert diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path).computed == 1
+
+
+WITHOUT_RAY = """
+import sys
+sys.modules["ray"] = sys.modules["fsspec"] = None
+from diffvcs.sweep_commands import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("name", ["score", "annotate", "truth", "benchmark"])
+def test_commands_work_without_ray_and_say_what_it_needs(tmp_path, name):
+    options = {
+        "score": ["demo", *SCORE], "annotate": ["demo", "--seeds", "1", "--depths", "1"],
+        "truth": ["demo", "--states", "1", "--wrt", "cpu"],
+        "benchmark": ["--tracks", "inputs-screen", "--methods", "random"],
+    }[name]  # fmt: skip
+    for more, status, text in (
+        (["--out", tmp_path / "here"], 0, ""),
+        (["--out", tmp_path / "there", "--ray"], 1, "pip install ray"),
+        (["--out", "s3://bucket/folder"], 1, "pip install fsspec"),
+    ):
+        process = start("-c", WITHOUT_RAY, name, *options, *more)
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == status and text in err and "Traceback" not in err, err
+        assert bool(out) == (status == 0)
+    assert stored(tmp_path / "here") and not (tmp_path / "there").exists()
 
 
 def lines(log):

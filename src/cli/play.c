@@ -294,6 +294,28 @@ static uint8_t *held_by(player_t *p, SDL_JoystickID which) {
   return &p->controls.held[SDL_GameControllerFromInstanceID(which) == p->pads[1]];
 }
 
+/* A pad takes the first stick that has none; further pads are left alone. */
+static void add_pad(player_t *p, int index) {
+  for (int i = 0; i < 2; i++) {
+    if (p->pads[i]) continue;
+    p->pads[i] = SDL_GameControllerOpen(index);
+    if (p->pads[i]) show(p, "game pad: %s stick", i ? "right" : "left");
+    return;
+  }
+}
+
+/* A pad that is taken out releases what it held. */
+static void remove_pad(player_t *p, SDL_JoystickID which) {
+  SDL_GameController *pad = SDL_GameControllerFromInstanceID(which);
+  for (int i = 0; i < 2; i++) {
+    if (!pad || p->pads[i] != pad) continue;
+    p->controls.held[i] = 0;
+    SDL_GameControllerClose(pad);
+    p->pads[i] = NULL;
+    show(p, "game pad of the %s stick removed", i ? "right" : "left");
+  }
+}
+
 static void handle_button(player_t *p, const SDL_ControllerButtonEvent *event, bool down) {
   static const struct {
     uint8_t button, bit;
@@ -391,6 +413,12 @@ static void handle_event(player_t *p, const SDL_Event *event) {
     case SDL_KEYDOWN:
     case SDL_KEYUP:
       handle_key(p, event->key.keysym.sym, event->type == SDL_KEYDOWN, event->key.repeat);
+      break;
+    case SDL_CONTROLLERDEVICEADDED: /* also for each pad that is there at the start */
+      add_pad(p, event->cdevice.which);
+      break;
+    case SDL_CONTROLLERDEVICEREMOVED:
+      remove_pad(p, event->cdevice.which);
       break;
     case SDL_CONTROLLERBUTTONDOWN:
     case SDL_CONTROLLERBUTTONUP:
@@ -714,11 +742,7 @@ static vcs_status_t open_window(player_t *p, vcs_error_t *error) {
     p->speaker = SDL_OpenAudioDevice(NULL, 0, &wanted, NULL, 0);
     if (p->speaker) SDL_PauseAudioDevice(p->speaker, 0);
   }
-  if (SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER) == 0) {
-    for (int i = 0, found = 0; i < SDL_NumJoysticks() && found < 2; i++) {
-      if (SDL_IsGameController(i)) p->pads[found++] = SDL_GameControllerOpen(i);
-    }
-  }
+  SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER);
   return VCS_OK;
 }
 

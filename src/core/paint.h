@@ -155,15 +155,19 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_layers_by_32(const vc
 }
 
 /* The same by AVX-512, which takes a word of a layer as the mask of 64 pixels. */
-__attribute__((target("avx512bw"))) VCS_SLOW_FN void vcs_paint_layers_by_64(const vcs_layers_t *layers, int from,
-                                                                            int to, uint8_t *row) {
+#define VCS_AVX512 __attribute__((target("avx512bw")))
+VCS_AVX512 VCS_FN void vcs_lay_64(__m512i pixels[VCS_LINE_WORDS], const uint64_t word[VCS_LINE_WORDS], uint8_t colour) {
+  const __m512i all = _mm512_set1_epi8((char)colour);
+  for (int w = 0; w < VCS_LINE_WORDS; w++) pixels[w] = _mm512_mask_mov_epi8(pixels[w], word[w], all);
+}
+
+VCS_AVX512 VCS_FN void vcs_paint_layers_by_64(const vcs_layers_t *layers, int from, int to, uint8_t *row) {
   const __m512i background = _mm512_set1_epi8((char)layers->background);
   __m512i pixels[VCS_LINE_WORDS] = {background, background, background};
-  for (int k = 0; k < VCS_LAYERS; k++) {
-    const int i = vcs_layer_at(layers, k);
-    const __m512i colour = _mm512_set1_epi8((char)layers->colour[i]);
-    for (int w = 0; w < VCS_LINE_WORDS; w++) pixels[w] = _mm512_mask_mov_epi8(pixels[w], layers->word[i][w], colour);
-  }
+  if (!layers->first_on_top) vcs_lay_64(pixels, layers->word[0], layers->colour[0]);
+  vcs_lay_64(pixels, layers->word[1], layers->colour[1]);
+  vcs_lay_64(pixels, layers->word[2], layers->colour[2]);
+  if (layers->first_on_top) vcs_lay_64(pixels, layers->word[0], layers->colour[0]);
   if (VCS_LIKELY(to - from == VCS_WIDTH)) {
     _mm512_storeu_si512((void *)row, pixels[0]);
     _mm512_storeu_si512((void *)(row + 64), pixels[1]);
@@ -181,10 +185,6 @@ __attribute__((target("avx512bw"))) VCS_SLOW_FN void vcs_paint_layers_by_64(cons
 
 VCS_FN void vcs_paint_layers(const vcs_layers_t *layers, int from, int to, uint8_t *row) {
 #if VCS_PAINT_WIDE
-  if (VCS_LIKELY(__builtin_cpu_supports("avx512bw"))) {
-    vcs_paint_layers_by_64(layers, from, to, row);
-    return;
-  }
   if (VCS_LIKELY(__builtin_cpu_supports("avx2"))) {
     vcs_paint_layers_by_32(layers, from, to, row);
     return;

@@ -7,11 +7,11 @@
  *   line 51   |  GRP0   |=============================|      the masks of what has changed, then the whole row
  *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits are the old ones on the left, new on the right
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed stay as they were
  *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
  *
- * Most changes of the playfield in mid-line come while the beam is outside the bits of that byte, so a row only keeps
- * the bytes that its two halves show (`field`), and makes one mask of them at its end.
+ * A change of the playfield shows from the next bit on, four pixels each. So a row only keeps the bits that its two
+ * halves have shown (`field`), and makes one mask of them at its end.
  *
  * Masks are those that collisions need too (vcs_video_t: line, stale). HMOVE's blanks are kept by row. This is only for
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
@@ -37,13 +37,19 @@ typedef struct vcs_rows {
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
-  uint64_t field;                   /* PF0 to PF2 as the left half of the row shows them, and the right half, ... */
-  uint8_t kept;                     /* ... for those of the six that have changed since the beam passed them */
+  uint64_t field;                   /* bits of PF0 to PF2 in the left half of the row, and in the right half, ... */
+  uint64_t kept;                    /* ... which may have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
   vcs_recorder_t *recorder;         /* of objects, NULL: none */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
-                  int32_t clock); /* vcs_rows_cut, or the same with a recorder */
+                  int32_t clock); /* vcs_rows_cut, ... */
+  void (*end_rows)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                   int32_t clock); /* ... and vcs_rows_end, or those with a recorder, or by AVX-512 */
 } vcs_rows_t;
+
+/* The functions that paint rows are compiled three times, so that pictures without a recorder do not pay for one, and a
+ * painter by AVX-512 is a part of the function that ends rows. */
+typedef enum { VCS_ROWS_PLAIN, VCS_ROWS_RECORDED, VCS_ROWS_WIDE } vcs_rows_kind_t;
 
 /* Copies words, because a load of two of them waits for stores of one. */
 VCS_FN void vcs_rows_copy(vcs_pixels_t *to, const vcs_pixels_t *from) {
@@ -95,9 +101,9 @@ VCS_FN uint64_t vcs_rows_field_now(const vcs_t *m) {
   return (m->pf[0] | (uint64_t)m->pf[1] << 8 | (uint64_t)m->pf[2] << 16) * 0x1000001;
 }
 
-/* What the playfield lights in the row if no byte of it has changed while it was shown. */
+/* What the playfield lights in the row if it is not split. */
 VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t *pixels) {
-  const uint64_t kept = vcs_spread_bytes(rows->kept), field = (rows->field & kept) | (vcs_rows_field_now(m) & ~kept);
+  const uint64_t field = rows->field | (vcs_rows_field_now(m) & ~rows->kept);
   const uint8_t left[3] = {(uint8_t)field, (uint8_t)(field >> 8), (uint8_t)(field >> 16)};
   const uint8_t right[3] = {(uint8_t)(field >> 24), (uint8_t)(field >> 32), (uint8_t)(field >> 40)};
   vcs_place_playfield(left, right, m->pf_mirrored, pixels->word);
@@ -111,8 +117,8 @@ VCS_HOT_FN void vcs_rows_both(uint64_t both[3], const vcs_pixels_t *a, const vcs
 }
 
 /* Paints pixels [from, to) of a row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_HOT_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], int from, int to,
-                                      uint8_t *row) {
+VCS_HOT_FN void vcs_rows_paint_layers(vcs_rows_kind_t kind, const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS],
+                                      int from, int to, uint8_t *row) {
   enum { PF, P1, P0 };
   vcs_layers_t layers;
   layers.background = m->colu[VCS_COLUBK];
@@ -131,6 +137,13 @@ VCS_HOT_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t line[VC
       layers.word[P0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
     }
   }
+#if VCS_PAINT_WIDE
+  if (kind == VCS_ROWS_WIDE) {
+    vcs_paint_layers_by_64(&layers, from, to, row);
+    return;
+  }
+#endif
+  (void)kind;
   vcs_paint_layers(&layers, from, to, row);
 }
 
@@ -149,10 +162,10 @@ VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const v
   if (x == VCS_WIDTH) vcs_record_row_end(r);
 }
 
-/* Paints the row from where it is painted up to pixel x. This and the next two are compiled once without and once with
- * a recorder, so that pictures without one do not pay for it. */
-VCS_HOT_FN void vcs_rows_paint_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                                    int x) {
+/* Paints the row from where it is painted up to pixel x. */
+VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
+                                    unsigned on, int x) {
+  const bool recording = kind == VCS_ROWS_RECORDED;
   vcs_pixels_t now[VCS_OBJECTS];
   const int from = rows->x;
   rows->x = (uint8_t)x;
@@ -165,14 +178,19 @@ VCS_HOT_FN void vcs_rows_paint_with(bool recording, vcs_rows_t *rows, const vcs_
     vcs_rows_field(rows, m, &video->line[VCS_PF]);
     video->stale &= (uint8_t) ~(1u << VCS_PF);
   }
-  for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_rows_make(m, video, on, VCS_LOWEST(stale));
+  for (unsigned off = video->stale & ~on; off; off &= off - 1) {
+    uint64_t *word = video->line[VCS_LOWEST(off)].word;
+    word[0] = word[1] = word[2] = 0;
+  }
+  for (unsigned stale = video->stale & on; stale; stale &= stale - 1) vcs_rows_make_mask(m, video, VCS_LOWEST(stale));
+  video->stale = 0;
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
     vcs_rows_copy(&now[i], &video->line[i]);
     vcs_rows_join(rows, &now[i], i, &video->line[i]);
   }
   if (recording) vcs_rows_record(rows, m, video->line, VCS_ALL_OBJECTS, from, x);
-  vcs_rows_paint_layers(m, video->line, from, x, rows->row);
+  vcs_rows_paint_layers(kind, m, video->line, from, x, rows->row);
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
     vcs_rows_copy(&video->line[i], &now[i]);
@@ -180,23 +198,18 @@ VCS_HOT_FN void vcs_rows_paint_with(bool recording, vcs_rows_t *rows, const vcs_
   if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask was for this row only */
 }
 
-VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
-  vcs_rows_paint_with(false, rows, m, video, on, x);
-}
-VCS_SLOW_FN void vcs_rows_paint_recorded(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
-  vcs_rows_paint_with(true, rows, m, video, on, x);
-}
-
 /* Ends all rows that have ended by a clock of the frame. */
-VCS_HOT_FN void vcs_rows_end_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                                  int32_t clock) {
+VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
+                                  unsigned on, int32_t clock) {
+  const bool recording = kind == VCS_ROWS_RECORDED;
   for (; clock >= rows->clock + VCS_WIDTH; rows->clock += VCS_LINE_CLOCKS) {
     int comb = rows->comb[rows->number];
     if (rows->dirty | rows->split | rows->x || (rows->number > 0 && comb > rows->comb[rows->number - 1])) {
       bool in_pieces = rows->x > 0;
-      vcs_rows_paint_with(recording, rows, m, video, on, VCS_WIDTH);
+      vcs_rows_paint_with(kind, rows, m, video, on, VCS_WIDTH);
       rows->dirty = (uint8_t)(rows->split | (rows->kept ? 1u << VCS_PF : 0) | (in_pieces ? VCS_LOOK : 0));
-      rows->split = rows->kept = rows->x = 0;
+      rows->field = rows->kept = 0;
+      rows->split = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
       if (recording && comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
@@ -213,45 +226,26 @@ VCS_HOT_FN void vcs_rows_end_with(bool recording, vcs_rows_t *rows, const vcs_t 
   }
 }
 
-VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
-  vcs_rows_end_with(false, rows, m, video, on, clock);
-}
-VCS_SLOW_FN void vcs_rows_end_recorded(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                                       int32_t clock) {
-  vcs_rows_end_with(true, rows, m, video, on, clock);
-}
-
 /* Objects, or VCS_LOOK, are about to change behind the first pixel of the row. */
-VCS_HOT_FN void vcs_rows_cut_with(bool recording, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                                  unsigned changed, int32_t clock) {
-  if (clock >= rows->clock + VCS_WIDTH) {
-    if (recording) {
-      vcs_rows_end_recorded(rows, m, video, on, clock);
-    } else {
-      vcs_rows_end(rows, m, video, on, clock);
-    }
-  }
+VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
+                                  unsigned on, unsigned changed, int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
   rows->dirty |= (uint8_t)changed;
   if (clock <= rows->clock) return;
   int x = clock - rows->clock;
   if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */
-    if (x <= rows->x) return;
-    if (recording) {
-      vcs_rows_paint_recorded(rows, m, video, on, x);
-    } else {
-      vcs_rows_paint(rows, m, video, on, x);
-    }
+    if (x > rows->x) vcs_rows_paint_with(kind, rows, m, video, on, x);
     return;
   }
   for (; changed; changed &= changed - 1) {
     int i = VCS_LOWEST(changed);
     vcs_rows_make(m, video, on, i);
-    if (recording) vcs_record_stance(m, rows->recorder, i, x);
+    if (kind == VCS_ROWS_RECORDED) vcs_record_stance(m, rows->recorder, i, x);
     if (!(rows->split >> i & 1)) {
-      rows->before[i] = video->line[i];
+      vcs_rows_copy(&rows->before[i], &video->line[i]);
       if (i == VCS_PF && rows->kept) {
         vcs_rows_field(rows, m, &rows->before[i]);
-        rows->kept = 0;
+        rows->field = rows->kept = 0;
       }
       rows->split |= (uint8_t)(1u << i);
     } else if (rows->cut[i] != x) {
@@ -261,38 +255,43 @@ VCS_HOT_FN void vcs_rows_cut_with(bool recording, vcs_rows_t *rows, const vcs_t 
   }
 }
 
-VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
-                              int32_t clock) {
-  vcs_rows_cut_with(false, rows, m, video, on, changed, clock);
-}
-VCS_SLOW_FN void vcs_rows_cut_recorded(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                                       unsigned changed, int32_t clock) {
-  vcs_rows_cut_with(true, rows, m, video, on, changed, clock);
-}
+#define VCS_ROWS_KIND(name, kind, attributes)                                                                       \
+  attributes VCS_SLOW_FN void vcs_rows_end##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, \
+                                                 int32_t clock) {                                                   \
+    vcs_rows_end_with(kind, rows, m, video, on, clock);                                                             \
+  }                                                                                                                 \
+  attributes VCS_SLOW_FN void vcs_rows_cut##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, \
+                                                 unsigned changed, int32_t clock) {                                 \
+    vcs_rows_cut_with(kind, rows, m, video, on, changed, clock);                                                    \
+  }
+VCS_ROWS_KIND(, VCS_ROWS_PLAIN, )
+VCS_ROWS_KIND(_recorded, VCS_ROWS_RECORDED, )
+#if VCS_PAINT_WIDE
+VCS_ROWS_KIND(_wide, VCS_ROWS_WIDE, VCS_AVX512)
+#endif
 
 VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
   rows->recorder = recorder;
   rows->cut_row = recorder ? vcs_rows_cut_recorded : vcs_rows_cut;
+  rows->end_rows = recorder ? vcs_rows_end_recorded : vcs_rows_end;
+#if VCS_PAINT_WIDE
+  if (!recorder && VCS_LIKELY(__builtin_cpu_supports("avx512bw"))) {
+    rows->cut_row = vcs_rows_cut_wide;
+    rows->end_rows = vcs_rows_end_wide;
+  }
+#endif
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
   rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
-  rows->field = 0;
-  rows->x = rows->split = rows->kept = 0;
+  rows->field = rows->kept = 0;
+  rows->x = rows->split = 0;
   rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
   vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
 }
 
-VCS_FN void vcs_rows_end_any(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
-  if (rows->recorder) {
-    vcs_rows_end_recorded(rows, m, video, on, clock);
-  } else {
-    vcs_rows_end(rows, m, video, on, clock);
-  }
-}
-
 /* The picture is complete up to a clock of the frame. */
 VCS_FN void vcs_rows_finish(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
-  vcs_rows_end_any(rows, m, video, on, clock);
+  rows->end_rows(rows, m, video, on, clock);
   if (rows->recorder) vcs_recorder_finish(rows->recorder, rows->number);
 }
 
@@ -306,43 +305,44 @@ VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video
   }
 }
 
-/* The first pixels and the ends of PF0 to PF2: on the left half, on the right half and there mirrored. */
-typedef struct {
-  uint8_t first, end;
-} vcs_span_t;
-VCS_TABLE(vcs_span_t, vcs_field_span, 9,
-          {{0, 16}, {16, 48}, {48, 80}, {80, 96}, {96, 128}, {128, 160}, {144, 160}, {112, 144}, {80, 112}})
+/* Bits of PF0 to PF2 that the beam has passed at pixel 4 * x: in the left half, in the right half and there mirrored. A
+ * byte begins at pixel 4 * first, with its lowest bit (bit 4 of PF0) or with its highest. */
+#define VCS_SHOWN(x, first, most) ((x) < (first) ? 0 : (x) - (first) > (most) ? (most) : (x) - (first))
+#define VCS_PASSED_UP(x, first, most) (0xFF << (8 - (most)) & ((1 << (8 - (most) + VCS_SHOWN(x, first, most))) - 1))
+#define VCS_PASSED_DOWN(x, first, most) (0xFF00 >> VCS_SHOWN(x, first, most) & 0xFF)
+#define VCS_PASSED_4(how, x, ...) \
+  how(x, __VA_ARGS__), how((x) + 1, __VA_ARGS__), how((x) + 2, __VA_ARGS__), how((x) + 3, __VA_ARGS__)
+#define VCS_PASSED_20(how, x, ...)                                                                                     \
+  VCS_PASSED_4(how, x, __VA_ARGS__), VCS_PASSED_4(how, (x) + 4, __VA_ARGS__), VCS_PASSED_4(how, (x) + 8, __VA_ARGS__), \
+      VCS_PASSED_4(how, (x) + 12, __VA_ARGS__), VCS_PASSED_4(how, (x) + 16, __VA_ARGS__)
+#define VCS_PASSED(how, ...) VCS_PASSED_20(how, 0, __VA_ARGS__), VCS_PASSED_20(how, 20, __VA_ARGS__)
+enum { VCS_FIELD_BITS = VCS_WIDTH / 4 };
+VCS_TABLE(uint8_t, vcs_field_passed, 9 * VCS_FIELD_BITS,
+          {VCS_PASSED(VCS_PASSED_UP, 0, 4), VCS_PASSED(VCS_PASSED_DOWN, 4, 8), VCS_PASSED(VCS_PASSED_UP, 12, 8),
+           VCS_PASSED(VCS_PASSED_UP, 20, 4), VCS_PASSED(VCS_PASSED_DOWN, 24, 8), VCS_PASSED(VCS_PASSED_UP, 32, 8),
+           VCS_PASSED(VCS_PASSED_DOWN, 36, 4), VCS_PASSED(VCS_PASSED_UP, 28, 8), VCS_PASSED(VCS_PASSED_DOWN, 20, 8)})
 
-/* Byte i of the playfield is about to change at a clock of the frame. Returns false, and does nothing, if that needs
- * more than the bytes: the row has ended, or the beam is within the byte. */
-VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int32_t clock) {
-  const int x = clock - rows->clock;
-  if (x > 0) {
-    const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
-    if (x >= VCS_WIDTH || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
-    if ((x > left.first && x < left.end) || (x > right.first && x < right.end)) return false;
-    const unsigned passed = ((unsigned)(x >= left.end) << i | (unsigned)(x >= right.end) << (3 + i)) & ~rows->kept;
-    const uint64_t bytes = vcs_spread_bytes(passed);
-    rows->field = (rows->field & ~bytes) | (vcs_rows_field_now(m) & bytes);
-    rows->kept |= (uint8_t)passed;
-  }
+/* Byte i of the playfield is about to change at pixel x of the row, behind its first one. Returns false, and does
+ * nothing, if that needs more than the bits: the row has ended, or the score's colours depend on what is on. */
+VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int x) {
+  if (x >= VCS_WIDTH || x & 3 || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
+  const uint64_t left = vcs_field_passed(VCS_FIELD_BITS * i + (unsigned)x / 4);
+  const uint64_t right = vcs_field_passed(VCS_FIELD_BITS * ((m->pf_mirrored ? 6 : 3) + i) + (unsigned)x / 4);
+  const uint64_t passed = (left << 8 * i | right << (24 + 8 * i)) & ~rows->kept;
+  rows->field |= m->pf[i] * 0x0101010101010101ULL & passed;
+  rows->kept |= passed;
   rows->dirty |= 1u << VCS_PF;
   return true;
 }
 
-/* The same in any case, behind the first pixel of the row. */
-VCS_SLOW_FN void vcs_rows_cut_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                    int32_t clock) {
-  if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end_any(rows, m, video, on, clock);
-  if (!vcs_rows_keep_field(rows, m, i, clock)) rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
-}
-
-VCS_HOT_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
-                                      int32_t clock) {
-  if (clock > rows->clock) {
-    vcs_rows_cut_field(rows, m, video, on, i, clock);
-  } else {
+/* The same at a clock of the frame, in any case. */
+VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
+                                  int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
+  if (clock <= rows->clock) {
     rows->dirty |= 1u << VCS_PF;
+  } else if (!vcs_rows_keep_field(rows, m, i, clock - rows->clock)) {
+    rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
   }
 }
 

@@ -16,7 +16,7 @@
  *
  * A column may move all eight bits of a byte that the next branch tests, and each bit alone would turn that branch.
  * First order counts eight turns, and a loop of such branches multiplies by eight in every round. Along a direction the
- * tangent of a branch's flag is therefore cut at 1. Without a direction a walk forwards, in which every branch turns
+ * tangent of a branch's flag is therefore cut at 1. Without a direction a walk backwards, in which every branch turns
  * once, probes the tape first: a branch whose flag would turn more than 64 times in it is refused, in both products.
  * The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still grow from frame to frame,
  * and is cut at 1e30.
@@ -127,12 +127,20 @@ static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint
   }
 }
 
+/* How much later along a line the other side is, at most half a line. A derivative with respect to time is the effect
+ * of one cycle. Whole lines, which a loop over lines skips or adds, move nothing along the line, and multiplying that
+ * effect by their cycles would only magnify its rounding. */
+static int32_t time_along_line(int32_t cycles) {
+  const int32_t along = ((cycles % VCS_LINE_CYCLES) + VCS_LINE_CYCLES) % VCS_LINE_CYCLES;
+  return along > VCS_LINE_CYCLES / 2 ? along - VCS_LINE_CYCLES : along;
+}
+
 static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *m) {
   const uint8_t was[] = {row->a, row->x, row->y, vcs_row_status(row)}, is[] = {m->a, m->x, m->y, m->p};
   const size_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(p)};
   for (int i = 0; i < 4; i++) bytes_differ(f, offsets[i], 1, &was[i], &is[i]);
-  const uint32_t cycles = vcs_row_cycles(f->tape, row);
-  if (m->cycles != cycles) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)(int32_t)(m->cycles - cycles));
+  const int32_t later = time_along_line((int32_t)(m->cycles - vcs_row_cycles(f->tape, row)));
+  if (later) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)later);
 }
 
 /* Positions are numbers; what holds to a line's end only may be out of date on either side. */

@@ -4,10 +4,11 @@
  * A product with the exact Jacobian costs by the bit; an estimate costs the same for all bits, and is wrong where a
  * branch turns. So the bits whose estimates are least certain are flipped first, until the budget is spent:
  *
- *   VJP   one reverse pass with forks and one without. Where their derivatives of a bit differ, a branch turns between
- *         the bit and the outputs: these bits come first, in order of the difference. Then come controls and bits of
- *         RAM whose derivative is 0 in both passes, as first order misses half of the effects; then bits for which the
- *         passes agree; and last the bits of ROM and of chips whose derivative is 0 in both.
+ *   VJP   one reverse pass with forks and one without. First come the bits in which either sees something, those with
+ *         the largest derivative before the others; then controls in which neither does, as first order misses half of
+ *         the effects; then the unseen bits of bytes whose other bits are seen; then unseen bits of RAM, the highest
+ *         of each byte first, because programs test them most; and last unseen bits of ROM and of chips. Where a walk
+ *         finds an effect, the other bits of that byte count as bits of a seen byte from then on.
  *   JVP   the bits with the largest tangents. The estimate is one forward pass along the tangents that are left, and
  *         is not made if there are none.
  *
@@ -17,9 +18,8 @@
  * The price of exact effects is not measured but counted, so that results are the same everywhere: a frame of the run
  * for each walk, a frame of a flip in it, an instruction that a flip executes, a wake of a flip (concurrent.c), a frame
  * of a flip that is run again. The weights below are what these cost in processor time, in frames of ale-py, on four
- * games and within a third (RAM, controls, registers and ROM, 4 and 8 frames). A first walk of a quarter of the budget,
- * at the price that bits of RAM have, shows what the bits of this run cost; the walks after it take as many bits as
- * twice that price pays for.
+ * games and within a third (RAM, controls, registers and ROM, 4 and 8 frames). A first walk of half the budget, at the
+ * price that bits of RAM and of ROM have, shows what the bits of this run cost, and the next one spends the rest.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,15 +32,18 @@
 
 enum { FRAMES_PAID = 20, WINDOW = 256, MOST = 1024 };
 
-/* Prices, in frames of ale-py; that of a bit of RAM is for each frame of the run. */
+/* Prices, in frames of ale-py; those of bits, which are expected at first, are for each frame of the run. */
 static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,
-                    ram_bit = 0.035;
+                    ram_bit = 0.035, rom_bit = 0.1;
+
+/* Bits of an earlier turn are flipped first. Those of a JVP are all seen. */
+enum { SEEN, UNSEEN_CONTROL, UNSEEN_IN_SEEN_BYTE, UNSEEN_RAM, UNSEEN_ROM, UNSEEN_CHIP };
 
 /* A bit that may be flipped. */
 typedef struct {
   size_t slot;
-  float doubt; /* how much there is to gain */
-  int turn;    /* bits of turn 0 come first */
+  float doubt; /* of those of the same turn, a bit with more comes first */
+  int turn;    /* one of the following */
 } candidate_t;
 
 typedef struct {
@@ -53,6 +56,7 @@ typedef struct {
   size_t count, done;
   vcs_place_t *places;
   float *numbers; /* tangents or adjoints of the places */
+  float *bytes;   /* VJP: by byte of the state and of ROM, the largest derivative that was found in its bits */
   vcs_work_t work;
   vcs_grad_report_t report;
 } hybrid_t;
@@ -70,11 +74,19 @@ static double price(const hybrid_t *h) {
 /* How many bits the next walk flips, after `walks` walks. */
 static size_t next_walk(const hybrid_t *h, int walks) {
   const double frames = h->run->frames, budget = h->options->budget > 0 ? h->options->budget : FRAMES_PAID * frames;
-  const double spent = price(h), each = h->done ? spent / (double)h->done : ram_bit * frames;
-  const double left_over = budget - spent - (walks + 1) * walked_frame * frames;
-  const double paid = each > 0 || left_over < 0 ? left_over / ((walks ? 2 : 4) * each) : INFINITY;
+  const double walk = walked_frame * frames, each = h->done ? price(h) / (double)h->done : ram_bit * frames;
+  double paid = budget - price(h) - (walks + 1) * walk;
+  if (walks > 1 && paid < walk) return 0; /* a third walk would cost more than its bits */
+  if (walks == 0 && paid > 2 * walk) paid = (paid - walk) / 2;
   const size_t left = h->count - h->done, most = left < MOST ? left : MOST;
-  return paid < 1 ? 0 : paid < (double)most ? (size_t)paid : most;
+  size_t count = 0;
+  while (count < most) {
+    const bool rom = h->places[h->done + count].kind == VCS_PLACE_ROM;
+    paid -= rom ? fmax(each, rom_bit * frames) : each;
+    if (paid < 0) break;
+    count++;
+  }
+  return count;
 }
 
 typedef vcs_status_t walk_t(hybrid_t *h, size_t first, size_t count, vcs_error_t *error);
@@ -126,10 +138,10 @@ static vcs_status_t open_hybrid(hybrid_t *h, const vcs_run_t *run, const vcs_gra
   return vcs_arena_status(&h->arena, error);
 }
 
-/* Puts the candidates into the order in which they are flipped. */
-static void sort(hybrid_t *h) {
-  qsort(h->candidates, h->count, sizeof *h->candidates, by_turn);
-  for (size_t i = 0; i < h->count; i++) h->places[i] = vcs_slot_place(&h->list, h->candidates[i].slot);
+/* Puts the candidates from `first` on into the order in which they are flipped. */
+static void sort_from(hybrid_t *h, size_t first) {
+  qsort(h->candidates + first, h->count - first, sizeof *h->candidates, by_turn);
+  for (size_t i = first; i < h->count; i++) h->places[i] = vcs_slot_place(&h->list, h->candidates[i].slot);
 }
 
 /* The estimate: `bit`, with forks of the caller's window, or without. */
@@ -173,11 +185,11 @@ vcs_status_t vcs_hybrid_jvp(vcs_grad_workspace_t *workspace, const vcs_run_t *ru
     if (is_number(&place)) {
       estimates = true;
     } else {
-      h.candidates[h.count++] = (candidate_t){i, fabsf(tangent), 0};
+      h.candidates[h.count++] = (candidate_t){i, fabsf(tangent), SEEN};
     }
   }
   if (status == VCS_OK) {
-    sort(&h);
+    sort_from(&h, 0);
     for (size_t i = 0; i < h.count; i++) h.numbers[i] = *vcs_slot(&h.list, h.candidates[i].slot);
     status = spend(&h, walk_forwards, error);
   }
@@ -198,20 +210,44 @@ vcs_status_t vcs_hybrid_jvp(vcs_grad_workspace_t *workspace, const vcs_run_t *ru
 /* ---- Backwards -----------------------------------------------------------------------------------------------------
  */
 
-static vcs_status_t walk_backwards(hybrid_t *h, size_t first, size_t count, vcs_error_t *error) {
-  return vcs_exact_vjp_of(h->run, h->options, h->places + first, h->numbers + first, count, h->outputs, &h->work,
-                          error);
+/* The largest derivative found in the byte of a slot. Controls are not bytes: NULL. */
+static float *byte_of(const hybrid_t *h, size_t slot) {
+  return slot < h->list.state + h->list.rom ? &h->bytes[slot / 8] : NULL;
 }
 
-/* The turn of a bit whose derivative is `with` with forks and `without` without them. */
-static candidate_t judge(const vcs_slot_list_t *list, size_t slot, float with, float without) {
-  const vcs_place_t place = vcs_slot_place(list, slot);
-  const float difference = fabsf(with - without), size = fmaxf(fabsf(with), fabsf(without));
-  enum { TURNS, UNSEEN_CONTROL, AGREED, UNSEEN_ROM, UNSEEN_CHIP };
-  if (difference > 1e-5F * size || !isfinite(difference)) return (candidate_t){slot, difference, TURNS};
-  if (size > 0) return (candidate_t){slot, size, AGREED};
-  if (place.kind == VCS_PLACE_ROM) return (candidate_t){slot, 0, UNSEEN_ROM};
-  return (candidate_t){slot, 0, place.kind == VCS_PLACE_INPUT || is_ram(&place) ? UNSEEN_CONTROL : UNSEEN_CHIP};
+static void see(const hybrid_t *h, size_t slot, float derivative) {
+  float *byte = byte_of(h, slot);
+  if (byte) *byte = fmaxf(*byte, fabsf(derivative));
+}
+
+/* The turn of an unseen bit. */
+static candidate_t judge_unseen(const hybrid_t *h, size_t slot) {
+  const vcs_place_t place = vcs_slot_place(&h->list, slot);
+  const float *byte = byte_of(h, slot);
+  if (!byte) return (candidate_t){slot, 0, UNSEEN_CONTROL};
+  if (*byte > 0) return (candidate_t){slot, *byte, UNSEEN_IN_SEEN_BYTE};
+  return (candidate_t){slot, place.bit,
+                       place.kind == VCS_PLACE_ROM ? UNSEEN_ROM
+                       : is_ram(&place)            ? UNSEEN_RAM
+                                                   : UNSEEN_CHIP};
+}
+
+static vcs_status_t walk_backwards(hybrid_t *h, size_t first, size_t count, vcs_error_t *error) {
+  const vcs_status_t status =
+      vcs_exact_vjp_of(h->run, h->options, h->places + first, h->numbers + first, count, h->outputs, &h->work, error);
+  for (size_t i = first; i < first + count; i++) see(h, h->candidates[i].slot, h->numbers[i]);
+  for (size_t i = first + count; i < h->count; i++) {
+    candidate_t *c = &h->candidates[i];
+    if (c->turn != SEEN) *c = judge_unseen(h, c->slot);
+  }
+  sort_from(h, first + count);
+  return status;
+}
+
+/* The larger of the two estimates of a derivative; infinite where one is not a number. */
+static float size_of(const vcs_slot_list_t *one, const vcs_slot_list_t *other, size_t slot) {
+  const float a = fabsf(*vcs_slot(one, slot)), b = fabsf(*vcs_slot(other, slot));
+  return isnan(a) || isnan(b) ? INFINITY : fmaxf(a, b);
 }
 
 vcs_status_t vcs_hybrid_vjp(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options,
@@ -222,15 +258,19 @@ vcs_status_t vcs_hybrid_vjp(vcs_grad_workspace_t *workspace, const vcs_run_t *ru
   const vcs_grad_inputs_t with = make_slots(&h), without = make_slots(&h);
   const vcs_slot_list_t forked = vcs_slot_list(run, &with), plain = vcs_slot_list(run, &without);
   const vcs_grad_options_t forks = estimate_of(&h, true), no_forks = estimate_of(&h, false);
+  h.bytes = vcs_arena_take(&h.arena, (h.list.state + h.list.rom) / 8 + 1, sizeof *h.bytes);
   if (status == VCS_OK) status = vcs_arena_status(&h.arena, error);
   if (status == VCS_OK) status = vcs_grad_vjp_in(workspace, run, &no_forks, &without, outputs, NULL, error);
   if (status == VCS_OK) status = vcs_grad_vjp_in(workspace, run, &forks, &with, outputs, &h.report, error);
+  for (size_t i = 0; status == VCS_OK && i < h.list.count; i++) see(&h, i, size_of(&forked, &plain, i));
   for (size_t i = 0; status == VCS_OK && i < h.list.count; i++) {
     const vcs_place_t place = vcs_slot_place(&h.list, i);
-    if (!is_number(&place)) h.candidates[h.count++] = judge(&h.list, i, *vcs_slot(&forked, i), *vcs_slot(&plain, i));
+    const float size = size_of(&forked, &plain, i);
+    if (is_number(&place)) continue;
+    h.candidates[h.count++] = size > 0 ? (candidate_t){i, size, SEEN} : judge_unseen(&h, i);
   }
   if (status == VCS_OK) {
-    sort(&h);
+    sort_from(&h, 0);
     status = spend(&h, walk_backwards, error);
   }
   for (size_t i = 0; status == VCS_OK && i < h.done; i++) *vcs_slot(&forked, h.candidates[i].slot) = h.numbers[i];

@@ -11,7 +11,9 @@
  * picture is no longer available then, so it is redrawn from the machines it was made from (`shown`).
  *
  * A seeded reset is a load and a reset, whose result is the same for all environments of a cartridge, mode and
- * difficulty: it is computed once and copied. FIRE and no-ops, which depend on the seed, follow.
+ * difficulty: it is computed once and copied. A reset at the end of an episode is copied where that is exact
+ * (restart.h): otherwise it takes as long as twenty steps, and in a small batch all threads wait for it. FIRE and
+ * no-ops, which depend on the seed, follow.
  */
 #include "host/batch.h"
 
@@ -235,7 +237,7 @@ static void start_episode(const vcs_batch_t *batch, vcs_batch_place_t *place, bo
   if (seeds) {
     load(&batch->kinds[place->kind], place, (uint32_t)place->seed);
   } else {
-    vcs_env_begin(&place->env);
+    vcs_restart_begin(batch->kinds[place->kind].restart, &place->env);
   }
   vcs_env_open(&place->env);
   memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
@@ -884,6 +886,12 @@ static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
   return true;
 }
 
+static size_t restart_size(void) { return padded(sizeof(vcs_restart_t)); }
+
+/* The machines of an environment. A kind also has the recording of its reset behind them. */
+static size_t place_bytes(const vcs_cart_t *cart) { return VCS_PLACE_MACHINES * padded(vcs_state_size(cart)); }
+static size_t restart_bytes(const vcs_cart_t *cart) { return restart_size() + padded(vcs_restart_bytes(cart)); }
+
 static size_t own_bytes(const vcs_batch_t *batch, const vcs_cart_t *cart) {
   return 2 * VCS_FRAME_BYTES + vcs_draw_history_size(cart) * (size_t)batch->channels;
 }
@@ -945,7 +953,7 @@ static bool boot_kind(void *context, size_t item, int number) {
   load_draw_history(&kind->place, &batch->workers[number]);
   vcs_mt19937_start(&fresh, 0, 0);
   vcs_env_boot(&kind->place.env, 0);
-  vcs_env_begin(&kind->place.env);
+  vcs_restart_record(kind->restart, &kind->place.env, (uint8_t *)kind->restart + restart_size());
   kind->draws_numbers = memcmp(&fresh, &kind->place.env.sticky_random, sizeof fresh) != 0;
   kind->place.started = true;
   store_draw_history(&kind->place);
@@ -989,10 +997,10 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     status = env_options(batch, &env, &options[i], error);
     if (status) break;
     batch->places[i].kind = find_kind(batch, env.cart, &options[i]);
-    machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
+    machines += place_bytes(cart);
     own += own_bytes(batch, cart);
     if (batch->kind_count > kinds) {
-      kind_machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
+      kind_machines += place_bytes(cart) + restart_bytes(cart);
       kind_own += own_bytes(batch, cart);
     }
   }
@@ -1014,9 +1022,13 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     vcs_kind_t *kind = &batch->kinds[is_kind ? i - o->envs : batch->places[i].kind];
     vcs_batch_place_t *place = is_kind ? &kind->place : &batch->places[i];
     status = make_place(batch, place, kind->cart, is_kind ? &kind->options : &options[i], machine, frames, error);
-    machine += VCS_PLACE_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
+    machine += place_bytes(batch->carts[kind->cart].cart);
     frames += own_bytes(batch, batch->carts[kind->cart].cart);
-    if (is_kind) continue;
+    if (is_kind) {
+      kind->restart = (vcs_restart_t *)(void *)machine;
+      machine += restart_bytes(batch->carts[kind->cart].cart);
+      continue;
+    }
     if (batch->stacks) place->stack = batch->stacks + (size_t)i * vcs_batch_observation_size(batch);
     if (batch->finals) place->final = batch->finals + (size_t)i * vcs_batch_observation_size(batch);
   }

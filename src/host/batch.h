@@ -23,6 +23,7 @@
 
 #include "host/env.h"
 #include "host/preprocess.h"
+#include "host/restart.h"
 
 enum { VCS_PLACE_SHOWN = 2, VCS_PLACE_MACHINES = 1 + VCS_DRAW_HISTORY_BEFORE + VCS_PLACE_SHOWN };
 
@@ -69,9 +70,10 @@ typedef struct {
   bool was_terminated, was_truncated, has_final; /* what the last step reported */
 } vcs_batch_place_t;
 
-/* A cartridge, mode and difficulty, with the state after loading and a first reset. */
+/* A cartridge, mode and difficulty, with the state after loading and a first reset, and that reset. */
 typedef struct {
   vcs_batch_place_t place;
+  vcs_restart_t *restart;
   int32_t cart;
   vcs_env_options_t options;
   bool draws_numbers; /* its mode script draws random numbers, so the state depends on the seed */

@@ -154,13 +154,17 @@ static void judge(vcs_env_t *env) {
   }
 }
 
-/* Runs frames with the same controls and the rules after each. */
-static void emulate(vcs_env_t *env, joint_action_t controls, int count) {
-  for (int i = 0; i < count; i++) {
+/* Runs frames `first` to `end` - 1 of some with the same controls, and the rules after each. */
+static void emulate_part(vcs_env_t *env, joint_action_t controls, int first, int end) {
+  for (int i = first; i < end; i++) {
     if (i == 0 || env->uses_paddles) hold_actions(env, controls);
     frame(env);
     judge(env);
   }
+}
+
+static void emulate(vcs_env_t *env, joint_action_t controls, int count) {
+  emulate_part(env, controls, 0, count);
   vcs_read_all_ram(env->m);
 }
 
@@ -349,13 +353,23 @@ static void reset_rules(vcs_env_t *env) {
 
 /* Begins an episode like ale-py. */
 void vcs_env_begin(vcs_env_t *env) {
+  vcs_env_begin_early(env);
+  vcs_env_begin_rest(env);
+}
+
+void vcs_env_begin_early(vcs_env_t *env) {
   env->episode_frame_number = 0;
   const int paddles = env->players > 1 ? VCS_PLAYERS_MAX : 2; /* with one player the other paddles are at 0 */
   for (int i = 0; i < paddles; i++) *paddle_of(env, i) = (PADDLE_LOW + env->paddle_high) / 2;
   env->draw_history.look = glance(env);
   vcs_reset(env->cart, env->m, NULL);
   vcs_draw_history_clear(&env->draw_history, env->cart);
-  emulate(env, joint_action(VCS_NOOP, VCS_NOOP), BOOT_FRAMES);
+  emulate_part(env, joint_action(VCS_NOOP, VCS_NOOP), 0, VCS_ENV_EARLY_FRAMES);
+}
+
+void vcs_env_begin_rest(vcs_env_t *env) {
+  emulate_part(env, joint_action(VCS_NOOP, VCS_NOOP), VCS_ENV_EARLY_FRAMES, BOOT_FRAMES);
+  vcs_read_all_ram(env->m);
   soft_reset(env);
   if (env->game) {
     reset_rules(env);

@@ -81,12 +81,17 @@ void vcs_env_use_rules(vcs_env_t *env);
 uint8_t vcs_action_held(int action);
 
 /* The parts of creation and reset, for batches. vcs_env_setup needs `m` and the memory of `draw_history`, and does not
- * boot; vcs_env_boot is the rest of creation and vcs_env_reload; vcs_env_begin and vcs_env_open are vcs_env_reset. None
- * of them draws the last frame, and all draw other frames into draw_history.frames as needed. */
+ * boot; vcs_env_boot is the rest of creation and vcs_env_reload; vcs_env_begin and vcs_env_open are vcs_env_reset;
+ * vcs_env_begin_early, the reset of the console and VCS_ENV_EARLY_FRAMES frames, and vcs_env_begin_rest are
+ * vcs_env_begin (restart.h). None of them draws the last frame, and all draw other frames into draw_history.frames as
+ * needed. */
+enum { VCS_ENV_EARLY_FRAMES = 8 };
 vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
                            vcs_error_t *error);
 void vcs_env_boot(vcs_env_t *env, uint32_t seed);
 void vcs_env_begin(vcs_env_t *env);
+void vcs_env_begin_early(vcs_env_t *env);
+void vcs_env_begin_rest(vcs_env_t *env);
 void vcs_env_open(vcs_env_t *env);
 
 /* Restores a state (save.c) that is known to fit this cartridge. The environment may refer to the state's picture, so

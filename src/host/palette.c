@@ -4,16 +4,26 @@
  * i >> 1. SECAM knows no hues: the eight luminances are eight colours. The values are those that Stella's standard
  * palette and so ale-py shows; the test holds their fingerprints.
  *
- * From a list C(rgb) C(rgb) ... two tables are made at compile time:
+ * From a list C(rgb) C(rgb) ... these tables are made at compile time:
  *   colours  rgb, gray(rgb), rgb, gray(rgb), ...    an odd index is the pixel that lost its colour
  *   grays    [i] is the low byte of colours[i + 1]  ale-py's rule. For an even index that is its gray; for an odd one
  *                                                   it is the blue of the next colour, an accident that we keep, for
  *                                                   observations must agree. At 255 ale-py reads beyond its table
  *                                                   and finds 0.
+ *   even     red, green, blue and gray of the even indices only, each by itself: 128 bytes are two registers of
+ *            AVX-512, in which one instruction looks up 64 pixels
  */
 #include "host/palette.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) /* there GCC aligns the stack to 16 bytes only */
+#define WIDE 1
+#include <immintrin.h>
+#else
+#define WIDE 0
+#endif
 
 /* clang-format off */
 #define NTSC(C) \
@@ -61,37 +71,154 @@
 #define GRAY(rgb) (uint8_t)(0.2989 * ((rgb) >> 16) + 0.5870 * ((rgb) >> 8 & 255) + 0.1140 * ((rgb)&255) + 0.5)
 #define COLOUR_THEN_GRAY(rgb) rgb, GRAY(rgb) * 0x010101u,
 #define BLUE_THEN_GRAY(rgb) (rgb) & 255, GRAY(rgb), /* begins one before index 0 */
+#define ONLY_RED(rgb) (rgb) >> 16,
+#define ONLY_GREEN(rgb) (rgb) >> 8 & 255,
+#define ONLY_BLUE(rgb) (rgb) & 255,
+#define ONLY_GRAY(rgb) GRAY(rgb),
 
-static const uint32_t ntsc_colours[256] = {NTSC(COLOUR_THEN_GRAY)};
-static const uint32_t pal_colours[256] = {PAL(COLOUR_THEN_GRAY)};
-static const uint32_t secam_colours[256] = {SECAM(COLOUR_THEN_GRAY)};
-static const uint8_t ntsc_grays[1 + 256] = {NTSC(BLUE_THEN_GRAY)};
-static const uint8_t pal_grays[1 + 256] = {PAL(BLUE_THEN_GRAY)};
-static const uint8_t secam_grays[1 + 256] = {SECAM(BLUE_THEN_GRAY)};
+enum { RED, GREEN, BLUE, LUMINANCE, PLANES };
 
-const uint32_t *vcs_palette(vcs_format_t format) {
+typedef struct {
+  _Alignas(64) uint8_t even[PLANES][128];
+  uint32_t colours[256];
+  uint8_t grays[1 + 256];
+} television_t;
+
+#define TELEVISION(LIST)                                                                  \
+  {                                                                                       \
+    .even = {{LIST(ONLY_RED)}, {LIST(ONLY_GREEN)}, {LIST(ONLY_BLUE)}, {LIST(ONLY_GRAY)}}, \
+    .colours = {LIST(COLOUR_THEN_GRAY)}, .grays = {                                       \
+      LIST(BLUE_THEN_GRAY)                                                                \
+    }                                                                                     \
+  }
+
+static const television_t ntsc = TELEVISION(NTSC), pal = TELEVISION(PAL), secam = TELEVISION(SECAM);
+
+static const television_t *television(vcs_format_t format) {
   switch (format) {
     case VCS_FORMAT_PAL:
     case VCS_FORMAT_PAL60:
-      return pal_colours;
+      return &pal;
     case VCS_FORMAT_SECAM:
-      return secam_colours;
+      return &secam;
     default:
-      return ntsc_colours;
+      return &ntsc;
   }
 }
 
-const uint8_t *vcs_palette_gray(vcs_format_t format) {
-  switch (format) {
-    case VCS_FORMAT_PAL:
-    case VCS_FORMAT_PAL60:
-      return pal_grays + 1;
-    case VCS_FORMAT_SECAM:
-      return secam_grays + 1;
-    default:
-      return ntsc_grays + 1;
+const uint32_t *vcs_palette(vcs_format_t format) { return television(format)->colours; }
+const uint8_t *vcs_palette_gray(vcs_format_t format) { return television(format)->grays + 1; }
+
+/* ---- Pixels ------------------------------------------------------------------------------------------------- */
+
+static uint32_t rgb_first(uint32_t colour) {
+  const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour, 0};
+  uint32_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+/* Writes four bytes for a pixel; the next pixel overwrites the fourth. */
+static void pixels_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
+  for (size_t i = 0; i + 1 < count; i++) {
+    const uint32_t pixel = rgb_first(colours[indices[i]]);
+    memcpy(rgb + 3 * i, &pixel, 4);
+  }
+  if (count) {
+    const uint32_t pixel = rgb_first(colours[indices[count - 1]]);
+    memcpy(rgb + 3 * (count - 1), &pixel, 3);
   }
 }
+
+static void pixels_gray(const uint8_t *grays, const uint8_t *indices, size_t count, uint8_t *gray) {
+  for (size_t i = 0; i < count; i++) gray[i] = grays[indices[i]];
+}
+
+#if WIDE
+/* Where a row of 160 pixels is divided into 64, 64 and the last 64, which overlap. */
+enum { SIXTY_FOUR = 64, LAST = VCS_WIDTH - SIXTY_FOUR };
+
+/* Byte j of 64 pixels in RGB is from pixel j / 3: of the first register, which is red, or the second, green. Blue, of
+ * the same pixels, is laid over it. */
+#define PLACE_1(j) ((j) / 3 | ((j) % 3 == 1 ? 64 : 0))
+#define PLACE_4(j) PLACE_1(j), PLACE_1((j) + 1), PLACE_1((j) + 2), PLACE_1((j) + 3)
+#define PLACE_16(j) PLACE_4(j), PLACE_4((j) + 4), PLACE_4((j) + 8), PLACE_4((j) + 12)
+#define PLACE_64(j) PLACE_16(j), PLACE_16((j) + 16), PLACE_16((j) + 32), PLACE_16((j) + 48)
+static const uint8_t places[3][SIXTY_FOUR] = {{PLACE_64(0)}, {PLACE_64(64)}, {PLACE_64(128)}};
+static const uint64_t blues[3] = {0x4924924924924924, 0x2492492492492492, 0x9249249249249249};
+
+#define AVX512 __attribute__((target("avx512vbmi,avx512bw")))
+
+AVX512 static inline __m512i look_up(const uint8_t even[128], __m512i indices) {
+  return _mm512_permutex2var_epi8(_mm512_loadu_si512(even), _mm512_srli_epi16(indices, 1),
+                                  _mm512_loadu_si512(even + 64));
+}
+
+/* A row as three registers. */
+typedef struct {
+  __m512i part[3];
+} row_t;
+static const int starts[3] = {0, SIXTY_FOUR, LAST};
+
+AVX512 static inline row_t load_row(const uint8_t *indices) {
+  row_t row;
+  for (int i = 0; i < 3; i++) row.part[i] = _mm512_loadu_si512(indices + starts[i]);
+  return row;
+}
+
+AVX512 static inline bool all_even(row_t row) {
+  const __m512i any = _mm512_or_si512(row.part[0], _mm512_or_si512(row.part[1], row.part[2]));
+  return _mm512_test_epi8_mask(any, _mm512_set1_epi8(1)) == 0;
+}
+
+AVX512 static inline bool are_equal(row_t a, row_t b) {
+  __m512i differ = _mm512_setzero_si512();
+  for (int i = 0; i < 3; i++) differ = _mm512_or_si512(differ, _mm512_xor_si512(a.part[i], b.part[i]));
+  return _mm512_test_epi8_mask(differ, differ) == 0;
+}
+
+/* Converts rows, and copies those that are like the one above from registers, up to the first one with an odd index.
+ * Returns its number, or that of all rows. */
+AVX512 static size_t rows_rgb_wide(const television_t *tv, const uint8_t *indices, size_t rows, uint8_t *rgb) {
+  row_t above;
+  __m512i done[3][3];
+  for (size_t y = 0; y < rows; y++, indices += VCS_WIDTH, rgb += (size_t)3 * VCS_WIDTH) {
+    const row_t row = load_row(indices);
+    if (y == 0 || !are_equal(row, above)) {
+      if (!all_even(row)) return y;
+      for (int i = 0; i < 3; i++) {
+        const __m512i red = look_up(tv->even[RED], row.part[i]), green = look_up(tv->even[GREEN], row.part[i]);
+        const __m512i blue = look_up(tv->even[BLUE], row.part[i]);
+        for (int k = 0; k < 3; k++) {
+          const __m512i place = _mm512_loadu_si512(places[k]);
+          const __m512i two = _mm512_permutex2var_epi8(red, place, green);
+          done[i][k] = _mm512_mask_permutexvar_epi8(two, blues[k], place, blue);
+        }
+      }
+      above = row;
+    }
+    for (int i = 0; i < 3; i++) {
+      for (int k = 0; k < 3; k++) _mm512_storeu_si512(rgb + 3 * starts[i] + SIXTY_FOUR * k, done[i][k]);
+    }
+  }
+  return rows;
+}
+
+AVX512 static size_t rows_gray_wide(const television_t *tv, const uint8_t *indices, size_t rows, uint8_t *gray) {
+  for (size_t y = 0; y < rows; y++, indices += VCS_WIDTH, gray += VCS_WIDTH) {
+    const row_t row = load_row(indices);
+    if (!all_even(row)) return y;
+    for (int i = 0; i < 3; i++) {
+      _mm512_storeu_si512(gray + starts[i], look_up(tv->even[LUMINANCE], row.part[i]));
+    }
+  }
+  return rows;
+}
+
+static bool is_wide(void) { return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw"); }
+#endif
+
+/* ---- Frames ------------------------------------------------------------------------------------------------- */
 
 /* Most rows of a picture are the same as the row above. How many rows are the same as the first one, itself included?
  */
@@ -110,47 +237,32 @@ static void repeat(uint8_t *bytes, size_t count, size_t times) {
   }
 }
 
-static uint32_t rgb_first(uint32_t colour) {
-  const uint8_t bytes[4] = {(uint8_t)(colour >> 16), (uint8_t)(colour >> 8), (uint8_t)colour, 0};
-  uint32_t word;
-  memcpy(&word, bytes, sizeof word);
-  return word;
-}
-
-/* Writes four bytes for a pixel; the next pixel overwrites the fourth. */
-static void row_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
-  for (size_t i = 0; i + 1 < count; i++) {
-    const uint32_t pixel = rgb_first(colours[indices[i]]);
-    memcpy(rgb + 3 * i, &pixel, 4);
-  }
-  if (count) {
-    const uint32_t pixel = rgb_first(colours[indices[count - 1]]);
-    memcpy(rgb + 3 * (count - 1), &pixel, 3);
-  }
-}
-
-static void row_gray(const uint8_t *grays, const uint8_t *indices, size_t count, uint8_t *gray) {
-  for (size_t i = 0; i < count; i++) gray[i] = grays[indices[i]];
-}
-
 void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *rgb) {
-  const uint32_t *colours = vcs_palette(format);
-  for (size_t row = 0, same = 0; row < pixels / VCS_WIDTH; row += same) {
-    same = like_first(indices + row * VCS_WIDTH, pixels / VCS_WIDTH - row);
-    row_rgb(colours, indices + row * VCS_WIDTH, VCS_WIDTH, rgb + 3 * row * VCS_WIDTH);
+  const television_t *tv = television(format);
+  size_t row = 0, rows = pixels / VCS_WIDTH;
+#if WIDE
+  if (is_wide()) row = rows_rgb_wide(tv, indices, rows, rgb);
+#endif
+  for (size_t same = 0; row < rows; row += same) {
+    same = like_first(indices + row * VCS_WIDTH, rows - row);
+    pixels_rgb(tv->colours, indices + row * VCS_WIDTH, VCS_WIDTH, rgb + 3 * row * VCS_WIDTH);
     repeat(rgb + 3 * row * VCS_WIDTH, (size_t)3 * VCS_WIDTH, same);
   }
   const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
-  row_rgb(colours, indices + at, rest, rgb + 3 * at);
+  pixels_rgb(tv->colours, indices + at, rest, rgb + 3 * at);
 }
 
 void vcs_frame_gray(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *gray) {
-  const uint8_t *grays = vcs_palette_gray(format);
-  for (size_t row = 0, same = 0; row < pixels / VCS_WIDTH; row += same) {
-    same = like_first(indices + row * VCS_WIDTH, pixels / VCS_WIDTH - row);
-    row_gray(grays, indices + row * VCS_WIDTH, VCS_WIDTH, gray + row * VCS_WIDTH);
+  const television_t *tv = television(format);
+  size_t row = 0, rows = pixels / VCS_WIDTH;
+#if WIDE
+  if (is_wide()) row = rows_gray_wide(tv, indices, rows, gray);
+#endif
+  for (size_t same = 0; row < rows; row += same) {
+    same = like_first(indices + row * VCS_WIDTH, rows - row);
+    pixels_gray(tv->grays + 1, indices + row * VCS_WIDTH, VCS_WIDTH, gray + row * VCS_WIDTH);
     repeat(gray + row * VCS_WIDTH, VCS_WIDTH, same);
   }
   const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
-  row_gray(grays, indices + at, rest, gray + at);
+  pixels_gray(tv->grays + 1, indices + at, rest, gray + at);
 }

@@ -66,7 +66,8 @@ static vcs_status_t write_png(const char *path, const uint8_t *pixels, int width
                        .format = colours ? PNG_FORMAT_RGB_COLORMAP : PNG_FORMAT_RGB,
                        .flags = colours ? 0 : PNG_IMAGE_FLAG_FAST, /* drawings are large: a third of the time */
                        .colormap_entries = colours ? 256 : 0};
-    if (png_image_write_to_stdio(&image, draft.stream, 0, large, 0, colours ? map : NULL)) {
+    const bool made = png_image_write_to_stdio(&image, draft.stream, 0, large, 0, colours ? map : NULL);
+    if (made || ferror(draft.stream)) { /* the system says better than libpng why a file cannot be written */
       status = vcs_draft_commit(&draft, error);
     } else {
       vcs_draft_abandon(&draft);
