@@ -65,7 +65,10 @@ def main() -> None:
             over = sum(not by <= LIMIT for by in found)
             wrong += over
             most = ", ".join(f"{game} {by:.1e}" for by, game in worst)
-            print(f"{frames} frames, {len(games)} games: {over} differ by more than {LIMIT:g}; the most: {most}", flush=True)
+            print(
+                f"{frames} frames, {len(games)} games: {over} differ by more than {LIMIT:g}; the most: {most}",
+                flush=True,
+            )
     sys.exit(wrong > 0)
 
 
