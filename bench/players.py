@@ -46,19 +46,21 @@ def measure(name, rounds, count):
     random = np.random.default_rng(0)
     few = random.integers(0, len(raw.action_mapping), (count, players))
     many = random.integers(0, len(raw.action_mapping), (count, 32, players))
+    lists, arrays = few.tolist(), raw.action_mapping[few]  # each side gets its actions as it wants them
+    dicts = [dict(zip(raw.possible_agents, numbers)) for numbers in lists]
 
     def ours(i):
-        machine.act_players(few[i].tolist())
+        machine.act_players(lists[i])
         if machine.over:
             machine.reset()
 
     def ours_seen(i):
-        seeing.step(dict(zip(seeing.possible_agents, few[i].tolist())))
+        seeing.step(dicts[i])
         if not seeing.agents:
             seeing.reset()
 
     def theirs(i):
-        ale.act(raw.action_mapping[few[i]])
+        ale.act(arrays[i])
         if ale.game_over():
             ale.reset_game()
 

@@ -339,6 +339,14 @@ def test_job(options, job, scratch):
     need(status == 0, "without a fault:", err)
     need(not drafts(clean), "left behind:", drafts(clean))
     reference = files(clean)
+    for number, command in enumerate(
+        job.commands if len(job.commands) > 1 else ()
+    ):  # together they make what each makes alone
+        alone = scratch / f"alone{number}"
+        alone.mkdir()
+        need(Job(job.name, command).run(alone)[0] == 0, "alone:", command)
+        for name in job.grows:
+            need(rows(files(alone)[name]) <= rows(reference[name]), name, "lacks rows of", command)
     facts = []
     ended = kill_at_random(job, reference, 1.2 * seconds, options.kills, folder, random_numbers)
     finish(job, reference, folder)

@@ -11,7 +11,8 @@
 #   ale-py         the comparisons of `make test` at full length, and every game
 #   sanitizers     the unit tests at full length, those that `make test` leaves to the plain build included
 #   docs           every command line of the documentation, the long ones too
-#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; several players
+#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; several players;
+#                  mended defects put back: their tests must fail
 #   sweeps         kills, equality and speed of sweeps on Ray; RLlib learns
 #   web            the explorer in two browsers, and the site
 #   style          clang-tidy with clang's analyzer
@@ -34,7 +35,7 @@ with_ale() {                                      # name, command...
 
 with_ray() { # name, command...
   wanted "$1" || return 0
-  export RAY_worker_niceness=0 RAY_gcs_server_port_wait_time_s=120 # not 15 and 30: other work may run beside
+  export RAY_worker_niceness=0 # not 15: workers would starve beside other work
   if .venv/bin/python -c "import ray" 2> /dev/null; then step "$@"; else skip_step "$1" ray "Ray is not installed (pip install ray)"; fi
 }
 
@@ -80,12 +81,13 @@ with_ale "docs: every command line of README and docs, long ones included" pytho
 nightly "python: 400 odd calls of every function that takes arrays, under the sanitizers" odd_calls
 nightly "python: the two products with forks over 4 and 8 frames, every game" .venv/bin/python tests/products.py
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
+nightly "python: each mended defect put back, its test must fail" .venv/bin/python tests/mutate_mends.py
 with_ale "python: multi_agent_ale_py live, every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
 with_ale "python: self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
 with_ray "sweeps: twenty workers and three drivers killed, a full disk" .venv/bin/python tests/sweep_faults.py
 with_ale_and_ray "sweeps: the scores of all games by threads and on Ray" tests/sweep_score.sh
 with_ray "sweeps: tasks a second on Ray and by threads" .venv/bin/python bench/sweep.py --workers 4 --at-least .9
-with_ale_and_ray "sweeps: RLlib's PPO learns Pong on two cores" .venv/bin/python examples/frameworks/rllib_pong.py 300000 -10
+with_ale_and_ray "sweeps: RLlib's PPO learns Pong on two cores" .venv/bin/python examples/frameworks/rllib_pong.py 600000 -15
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-$PWD/.venv/bin/python}
 out=${1:-$(mktemp -d)}
 [ $# -gt 0 ] && shift || trap 'rm -rf "$out"' EXIT
-export RAY_worker_niceness=${RAY_worker_niceness:-0} RAY_gcs_server_port_wait_time_s=120
+export RAY_worker_niceness=${RAY_worker_niceness:-0}
 
 timed() { # words...: the command's output, and its seconds
   local start=$SECONDS

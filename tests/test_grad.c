@@ -750,6 +750,8 @@ static void test_bad_arguments_are_refused(void **state) {
   refuse(&run, &options, &in, &out);
   options = defaults, options.side = (vcs_side_rule_t)(VCS_SIDE_TANGENT + 1);
   refuse(&run, &options, &in, &out);
+  options = defaults, options.fork_window = INT32_MAX; /* would run for ever */
+  refuse(&run, &options, &in, &out);
   vcs_error_t error;
   options = defaults;
   assert_int_equal(vcs_grad_vjp_directional(NULL, &run, &options, NULL, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);

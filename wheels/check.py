@@ -17,9 +17,10 @@ from pathlib import Path
 
 import lief
 
-# Of each system: the format, and the libraries that every machine with this system has. Windows' C library has many names.
+# Of each system: the format, and the libraries that every machine with this system has (for manylinux: that the tag allows).
+# Windows' C library has many names.
 SYSTEMS = {
-    "manylinux": ("ELF", r"lib(c|m|dl|pthread|rt|z)\.so\.\d+|ld-linux-.*"),
+    "manylinux": ("ELF", r"lib(c|m|dl|pthread|rt|z|gcc_s|stdc\+\+)\.so\.\d+|ld-linux-.*"),
     "musllinux": ("ELF", r"libc\.(so|musl-.*\.so\.1)"),
     "macosx": ("MACHO", r"/usr/lib/libSystem\.B\.dylib"),
     "win": ("PE", r"(?i)(kernel32|ntdll|advapi32|msvcrt|ucrtbase|api-ms-win-crt-.*)\.dll"),

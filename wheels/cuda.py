@@ -14,8 +14,8 @@ from pathlib import Path
 
 
 def main() -> int:
-    library, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    header = (Path(__file__).parent.parent / "include/diffvcs/diffvcs.h").read_text()
+    library, folder, root = Path(sys.argv[1]), Path(sys.argv[2]), Path(__file__).parent.parent
+    header = (root / "include/diffvcs/diffvcs.h").read_text()
     version = ".".join(re.findall(r"#define VCS_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
     tag = f"py3-none-linux_{platform.machine()}"
     info = f"diffvcs_cuda-{version}.dist-info"
@@ -24,6 +24,7 @@ def main() -> int:
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: diffvcs-cuda\nVersion: {version}\n"
         f"Summary: The GPU's engine of diffvcs\nRequires-Dist: diffvcs=={version}\n".encode(),
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: diffvcs\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
+        **{f"{info}/licenses/{name}": (root / name).read_bytes() for name in ("LICENSE", "NOTICE")},
     }
     record = f"{info}/RECORD"
     rows = []

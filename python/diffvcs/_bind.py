@@ -717,13 +717,22 @@ class Binding:
         self._parts[name] = given, parts, space
         return name, function
 
-    def bound(self, name: str, **fixed: Any) -> Callable[..., Any]:
+    def bound(self, name: str, own: str = "", **fixed: Any) -> Callable[..., Any]:
         """A function with some arguments fixed: handles, structs and numbers, which are checked here, once. For steps,
-        which notice every check. The caller holds the locks of the handles. The function has no result."""
+        which notice every check. The caller holds the locks of the handles. The function has no result.
+
+        ctypes converts an argument of a declared type more slowly than one that is a C value or an int already, so
+        here types are not declared, and numbers other than ints become C values. `own` is an array that the caller
+        makes for every call, of the right type and length, so it is not checked."""
         given, parts, space = self._parts[name]
         before, inside, passed = [], [], []
         for i, (item, checks, lines, at) in enumerate(parts):
-            if item.name in fixed:
+            kind = self._argument_type(item)
+            if kind is not ctypes.c_int and (not item.pointer or item.type == "void" and not item.lengths):
+                space[f"C{i}"], at = kind, f"C{i}({at})"
+            if item.name == own:
+                at = f"byref(from_buffer({own}))"
+            elif item.name in fixed:
                 before += checks + lines
                 if at.startswith("byref"):
                     before.append(f"q{i} = {at}")
@@ -739,7 +748,8 @@ class Binding:
         source = f"def make({', '.join(fixed)}):\n" + "".join(f"    {line}\n" for line in before)
         source += f"    def {name}({rest}):\n" + "".join(f"        {line}\n" for line in inside)
         source += f"        raw({', '.join(passed)})\n    return {name}\n"
-        local = dict(space)
+        local = {**space, "raw": self.__library[name]}  # one of its own, unlike the library's attribute
+        local["raw"].restype = None
         exec(compile(source, f"<{name}>", "exec"), local)
         return local["make"](**fixed)
 

@@ -12,6 +12,7 @@ arguments, and with `vector_env`: many games at once, with actions and rewards o
 from __future__ import annotations
 
 import inspect
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -92,8 +93,12 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         ]
         self._shape = shape
         self._joint = _c.Joint()
+        here, more = f"{num_players}i", f"{4 * (_c.PLAYERS_MAX - num_players)}x"
+        self._put_actions = struct.Struct(here).pack_into
+        self._get_results = struct.Struct(f"16x{here}{more}{here}{more}4x?").unpack_from  # rewards, lives, over
         self._play = lib.bound(
             "vcs_play_players",
+            own="observation",
             env=self.machine.handle,
             joint=self._joint,
             count=num_players,
@@ -139,23 +144,30 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self, actions: dict[str, int]
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Runs one frame. Agents that are out, or that `actions` does not name, do action 0."""
-        everyone, agents, joint = self.possible_agents, self.agents, self._joint
+        everyone, agents, joint, choices = self.possible_agents, self.agents, self._joint, self._choices
         count, seen = len(everyone), np.empty(self._shape, np.uint8)
         with self.machine.handle.lock:
-            joint.actions[:count] = [self._choices[actions.get(agent, 0)] for agent in everyone]
+            self._put_actions(joint, 0, *[choices[actions.get(agent, 0)] for agent in everyone])
             self._play(seen)
-            rewards, lives, over = joint.rewards[:count], joint.lives[:count], bool(joint.over)
+            numbers = self._get_results(joint)
+        rewards, lives, over = numbers[:count], numbers[count:-1], numbers[-1]
         self.frame += 1
-        terminations = {agent: over or left < 0 for agent, left in zip(everyone, lives) if agent in agents}
         truncated = self.frame >= self.max_cycles
-        results: Any = (
-            dict.fromkeys(agents, seen),
-            {agent: reward for agent, reward in zip(everyone, rewards) if agent in agents},
-            terminations,
-            dict.fromkeys(agents, truncated),
-            {agent: {} for agent in agents},
-        )
-        self.agents = [agent for agent in self.agents if not (terminations[agent] or truncated)]
+        results: Any
+        if over or truncated or len(agents) < count or min(lives) < 0:
+            terminations = {agent: over or left < 0 for agent, left in zip(everyone, lives) if agent in agents}
+            results = (
+                dict.fromkeys(agents, seen),
+                {agent: reward for agent, reward in zip(everyone, rewards) if agent in agents},
+                terminations,
+                dict.fromkeys(agents, truncated),
+                {agent: {} for agent in agents},
+            )
+            self.agents = [agent for agent in agents if not (terminations[agent] or truncated)]
+        else:  # everyone plays on
+            going_on = dict.fromkeys(agents, False)
+            infos: dict[str, Any] = {agent: {} for agent in agents}
+            results = dict.fromkeys(agents, seen), dict(zip(agents, rewards)), going_on, going_on.copy(), infos
         if self.render_mode == "human":
             self.render()
         return results

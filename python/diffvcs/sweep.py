@@ -25,6 +25,7 @@ import hashlib
 import inspect
 import json
 import os
+import socket
 import sys
 import time
 import types
@@ -329,6 +330,13 @@ def _ray() -> Any:
     return ray
 
 
+def _knock(address: str) -> None:
+    """Raises OSError if nothing listens at "host:port" or "ray://host:port": Ray itself would try for many minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=30).close()
+
+
 def _remote_task(function: Callable[..., bytes], version: str, arguments: Task, *large: Any) -> bytes:
     """What a worker runs. `large` are the values that Ray kept in its object store, in the order of their names."""
     if _c.lib.vcs_version() != version:
@@ -353,6 +361,7 @@ def _on_ray(
             address = "local"
             settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
         try:
+            _knock(address or os.environ["RAY_ADDRESS"])
             ray.init(address=address, **{**settings, **options})
         except Exception as problem:  # Ray raises plain exceptions here
             raise Stopped(f"Ray did not start or could not be reached: {problem}. What is stored stays") from problem

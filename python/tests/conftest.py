@@ -11,9 +11,7 @@ import diffvcs
 import needs
 
 
-# Ray's workers have niceness 15, and its start gives up after 30 seconds: too little beside other work.
-os.environ.setdefault("RAY_worker_niceness", "0")
-os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "120")
+os.environ.setdefault("RAY_worker_niceness", "0")  # not 15: the tests' workers would starve beside other work
 
 
 def pytest_configure(config):

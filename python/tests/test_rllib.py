@@ -1,5 +1,6 @@
 """RLlib: one game and a vector of games give the same, RLlib's own Atari example runs with one line changed."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -87,7 +88,11 @@ def test_rllibs_own_atari_example_runs_with_one_line_changed(tmp_path):
     script = tmp_path / "frame_stacking.py"
     script.write_text(text.replace(before, after))
     options = "--no-tune --num-env-runners 0 --stop-iters 1 --stop-timesteps 100 --num-cpus 2".split()
-    ran = subprocess.run([sys.executable, str(script), *options], cwd=tmp_path, capture_output=True, text=True)
+    # a cluster of its own, and no threads of PyTorch that wait for each other beside other work
+    alone = {**os.environ, "RAY_ADDRESS": "local", "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run(
+        [sys.executable, str(script), *options], cwd=tmp_path, env=alone, capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stderr[-3000:]
 
 

@@ -7,11 +7,11 @@
  *   line 51   |  GRP0   |=============================|      the masks of what has changed, then the whole row
  *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits are the old ones on the left, new on the right
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed stay as they were
  *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
  *
- * Most changes of the playfield in mid-line come while the beam is outside the bits of that byte, so a row only keeps
- * the bytes that its two halves show (`field`), and makes one mask of them at its end.
+ * A change of the playfield shows from the next bit on, four pixels each. So a row only keeps the bits that its two
+ * halves have shown (`field`), and makes one mask of them at its end.
  *
  * Masks are those that collisions need too (vcs_video_t: line, stale). HMOVE's blanks are kept by row. This is only for
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
@@ -37,8 +37,8 @@ typedef struct vcs_rows {
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
-  uint64_t field;                   /* PF0 to PF2 as the left half of the row shows them, and the right half, ... */
-  uint64_t kept;                    /* ... where these bytes are 0xFF: they have changed since the beam passed them */
+  uint64_t field;                   /* bits of PF0 to PF2 in the left half of the row, and in the right half, ... */
+  uint64_t kept;                    /* ... which may have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
   vcs_recorder_t *recorder;         /* of objects, NULL: none */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
@@ -101,7 +101,7 @@ VCS_FN uint64_t vcs_rows_field_now(const vcs_t *m) {
   return (m->pf[0] | (uint64_t)m->pf[1] << 8 | (uint64_t)m->pf[2] << 16) * 0x1000001;
 }
 
-/* What the playfield lights in the row if no byte of it has changed while it was shown. */
+/* What the playfield lights in the row if it is not split. */
 VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t *pixels) {
   const uint64_t field = rows->field | (vcs_rows_field_now(m) & ~rows->kept);
   const uint8_t left[3] = {(uint8_t)field, (uint8_t)(field >> 8), (uint8_t)(field >> 16)};
@@ -305,21 +305,30 @@ VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video
   }
 }
 
-/* The first pixels and the ends of PF0 to PF2: on the left half, on the right half and there mirrored. */
-typedef struct {
-  uint8_t first, end;
-} vcs_span_t;
-VCS_TABLE(vcs_span_t, vcs_field_span, 9,
-          {{0, 16}, {16, 48}, {48, 80}, {80, 96}, {96, 128}, {128, 160}, {144, 160}, {112, 144}, {80, 112}})
+/* Bits of PF0 to PF2 that the beam has passed at pixel 4 * x: in the left half, in the right half and there mirrored. A
+ * byte begins at pixel 4 * first, with its lowest bit (bit 4 of PF0) or with its highest. */
+#define VCS_SHOWN(x, first, most) ((x) < (first) ? 0 : (x) - (first) > (most) ? (most) : (x) - (first))
+#define VCS_PASSED_UP(x, first, most) (0xFF << (8 - (most)) & ((1 << (8 - (most) + VCS_SHOWN(x, first, most))) - 1))
+#define VCS_PASSED_DOWN(x, first, most) (0xFF00 >> VCS_SHOWN(x, first, most) & 0xFF)
+#define VCS_PASSED_4(how, x, ...) \
+  how(x, __VA_ARGS__), how((x) + 1, __VA_ARGS__), how((x) + 2, __VA_ARGS__), how((x) + 3, __VA_ARGS__)
+#define VCS_PASSED_20(how, x, ...)                                                                                     \
+  VCS_PASSED_4(how, x, __VA_ARGS__), VCS_PASSED_4(how, (x) + 4, __VA_ARGS__), VCS_PASSED_4(how, (x) + 8, __VA_ARGS__), \
+      VCS_PASSED_4(how, (x) + 12, __VA_ARGS__), VCS_PASSED_4(how, (x) + 16, __VA_ARGS__)
+#define VCS_PASSED(how, ...) VCS_PASSED_20(how, 0, __VA_ARGS__), VCS_PASSED_20(how, 20, __VA_ARGS__)
+enum { VCS_FIELD_BITS = VCS_WIDTH / 4 };
+VCS_TABLE(uint8_t, vcs_field_passed, 9 * VCS_FIELD_BITS,
+          {VCS_PASSED(VCS_PASSED_UP, 0, 4), VCS_PASSED(VCS_PASSED_DOWN, 4, 8), VCS_PASSED(VCS_PASSED_UP, 12, 8),
+           VCS_PASSED(VCS_PASSED_UP, 20, 4), VCS_PASSED(VCS_PASSED_DOWN, 24, 8), VCS_PASSED(VCS_PASSED_UP, 32, 8),
+           VCS_PASSED(VCS_PASSED_DOWN, 36, 4), VCS_PASSED(VCS_PASSED_UP, 28, 8), VCS_PASSED(VCS_PASSED_DOWN, 20, 8)})
 
 /* Byte i of the playfield is about to change at pixel x of the row, behind its first one. Returns false, and does
- * nothing, if that needs more than the bytes: the row has ended, or the beam is within the byte. */
+ * nothing, if that needs more than the bits: the row has ended, or the score's colours depend on what is on. */
 VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int x) {
-  const vcs_span_t left = vcs_field_span(i), right = vcs_field_span((m->pf_mirrored ? 6 : 3) + i);
-  if (x >= VCS_WIDTH || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
-  if ((x > left.first && x < left.end) || (x > right.first && x < right.end)) return false;
-  const uint64_t byte = 0xFFull << 8 * i;
-  const uint64_t passed = ((x >= left.end ? byte : 0) | (x >= right.end ? byte << 24 : 0)) & ~rows->kept;
+  if (x >= VCS_WIDTH || x & 3 || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
+  const uint64_t left = vcs_field_passed(VCS_FIELD_BITS * i + (unsigned)x / 4);
+  const uint64_t right = vcs_field_passed(VCS_FIELD_BITS * ((m->pf_mirrored ? 6 : 3) + i) + (unsigned)x / 4);
+  const uint64_t passed = (left << 8 * i | right << (24 + 8 * i)) & ~rows->kept;
   rows->field |= m->pf[i] * 0x0101010101010101ULL & passed;
   rows->kept |= passed;
   rows->dirty |= 1u << VCS_PF;

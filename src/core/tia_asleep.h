@@ -17,8 +17,8 @@
  *
  * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
  * access, and they store the register. run.h does both in its rows, up to the time `wake`; from then on tia.h handles
- * an access. That is the end of the picture, the end of a line with which a register changes by itself
- * (vcs_tia_ending), and the first access after an HMOVE, whose time is part of the machine.
+ * an access. That is the end of the picture, and then the frame's last line; the end of a line with which a register
+ * changes by itself (vcs_tia_ending); and the first access after an HMOVE, whose time is part of the machine.
  */
 #ifndef VCS_CORE_TIA_ASLEEP_H
 #define VCS_CORE_TIA_ASLEEP_H
@@ -33,6 +33,7 @@ typedef struct {
   uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
   uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it; 0: not known */
   uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
+  int32_t blanked;             /* the blank_clock of the machine for which that is known, or VCS_NEVER */
   int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
   vcs_pixels_t reach[2];       /* what the players would light if all bits of their graphics were set */
@@ -74,7 +75,7 @@ VCS_FN int32_t vcs_moment_target(const vcs_t *m, uint64_t moment) {
 VCS_FN int32_t vcs_moment_clock(const vcs_t *m, const vcs_video_t *video, uint64_t moment) {
   if ((uint8_t)moment == VCS_AT_CLOCK) return (int32_t)(uint32_t)(moment >> 8);
   int32_t at = vcs_moment_target(m, moment);
-  return at < video->start ? video->start : at;
+  return at < video->start ? video->start : at > video->stop ? video->stop : at;
 }
 
 /* The clock since when both objects of a pair are as they are. */
@@ -198,13 +199,17 @@ VCS_FN uint64_t vcs_asleep_time(const vcs_t *m, int32_t at) {
 enum { VCS_DELAY_MOST = 8 };
 VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
+  const bool over = m->seen_clock >= video->stop; /* below the picture nothing is seen */
   bool ahead = m->seen_clock > video->start && m->seen_clock > vcs_tia_since_frame(m) + VCS_DELAY_MOST;
   asleep->ending = vcs_tia_ending(m) ? VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, m->seen_clock) + 1) : VCS_NEVER;
-  int32_t end = asleep->ending < video->late ? asleep->ending : video->late;
+  int32_t late = over ? video->limit : video->late, end = asleep->ending < late ? asleep->ending : late;
   asleep->later = ahead ? 0 : vcs_asleep_time(m, end - VCS_DELAY_MOST);
-  asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
-  asleep->blank_end = 0;
-  if (m->hmove_blank) {
+  asleep->wake = m->hmove_blank && !m->blank_first && !over ? 0 : asleep->later;
+  if (!m->hmove_blank) {
+    asleep->blank_end = 0;
+    asleep->blanked = VCS_NEVER;
+  } else if (asleep->blanked != m->blank_clock) {
+    asleep->blanked = m->blank_clock;
     int32_t at = vcs_asleep_blank_end(m, video), line = at / VCS_LINE_CLOCKS;
     asleep->blank_end = vcs_asleep_time(m, at + 2);
     if (asleep->rows) {
@@ -212,6 +217,10 @@ VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
     }
   }
   asleep->on = (uint8_t)vcs_objects_on(m);
+  if (over && asleep->rows) {
+    asleep->rows->end_rows(asleep->rows, m, video, asleep->on, m->seen_clock);
+    asleep->rows = NULL;
+  }
 }
 
 VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart, uint8_t *frames,
@@ -220,6 +229,7 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   asleep->rows = rows;
   asleep->last = 0;
   asleep->line_end = 0;
+  asleep->blanked = VCS_NEVER;
   asleep->apart = 0;
   asleep->unreached = 1u << VCS_P0 | 1u << VCS_P1;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);

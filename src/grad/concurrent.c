@@ -51,9 +51,10 @@ typedef struct {
   uint8_t status;
   uint8_t awake_first;   /* the frame begins with it awake */
   uint8_t own_rom;       /* its image is not the base's */
+  uint8_t follows;       /* it is asleep, but differs in registers that the base reads */
   uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
-  uint32_t until;        /* the row at which it fell asleep; while it follows the base, the present row */
-  uint64_t astray;       /* its key ^ the base's there */
+  uint32_t until;        /* the row at which it fell asleep */
+  uint64_t astray;       /* its key ^ the base's there; while it follows the base, vcs_follower_t has that */
   uint32_t from;         /* while it is awake: the row at which it woke */
   int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
   int32_t next;          /* waiting for the same row; -1: none */
@@ -80,12 +81,11 @@ struct vcs_concurrent {
   vcs_beam_work_t work;
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
-  uint64_t who[VCS_WHERES][WORDS];          /* flips that differ in a place, asleep or not: flip_t has the same sets */
-  uint16_t words[VCS_WHERES];               /* a bit for each of its words that is not 0 */
-  uint64_t asleep[WORDS], following[WORDS]; /* the second are some of the first */
-  uint16_t *followers;                      /* those; and some that have left */
+  uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
+  uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
+  uint64_t asleep[WORDS];
+  vcs_follower_t *followers, *readers; /* some of these; and those that read what differs at the present row */
   uint32_t follower_count, reader_count;
-  vcs_follower_t *readers;                     /* flips that read what differs at the present row */
   uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
   int32_t *waiting;                            /* by row: the first flip */
   uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
@@ -231,7 +231,7 @@ static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
   const uint64_t bit = 1ull << (flip & 63);
   walk->flips[flip].status = (uint8_t)status;
   walk->asleep[flip >> 6] = status == ASLEEP ? walk->asleep[flip >> 6] | bit : walk->asleep[flip >> 6] & ~bit;
-  if (status != ASLEEP) walk->following[flip >> 6] &= ~bit;
+  walk->flips[flip].follows = 0;
 }
 
 static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
@@ -469,8 +469,21 @@ static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   }
 }
 
+/* A flip sleeps from a row on, with these registers. */
+static void fall_asleep(vcs_concurrent_t *walk, size_t number, uint64_t registers, uint32_t row) {
+  flip_t *flip = &walk->flips[number];
+  flip->astray = registers;
+  flip->until = row;
+  flip->follows = 0;
+}
+
 /* A flip leaves the base's path at a row. */
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  for (uint32_t i = 0; i < walk->follower_count && walk->flips[number].follows; i++) {
+    if (walk->followers[i].flip != number) continue;
+    fall_asleep(walk, number, walk->followers[i].registers, row);
+    walk->followers[i] = walk->followers[--walk->follower_count];
+  }
   restore(walk, number, row);
   launch(walk, number, row);
 }
@@ -487,54 +500,45 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 
 /* ---- Following ------------------------------------------------------------------------------------------------- */
 
-static void add_reader(vcs_concurrent_t *walk, size_t number, uint64_t registers) {
-  walk->readers[walk->reader_count++] = (vcs_follower_t){.registers = registers,
-                                                         .ram = walk->flips[number].ram,
-                                                         .own = machine_of(walk, number)->ram,
-                                                         .flip = (uint32_t)number};
+static vcs_follower_t follower_of(const vcs_concurrent_t *walk, size_t number, uint64_t registers) {
+  return (vcs_follower_t){.registers = registers,
+                          .ram = walk->flips[number].ram,
+                          .own = machine_of(walk, number)->ram,
+                          .flip = (uint32_t)number};
 }
 
 /* A touch that is the reading of a byte of RAM. */
 static bool reads_ram(unsigned touch) { return touch < VCS_WHERE_TIMER; }
 
-static bool reads_own_byte(const vcs_base_frame_t *frame, const vcs_stand_t *stand, const flip_t *flip) {
+static bool reads_own_byte(const vcs_base_frame_t *frame, const vcs_stand_t *stand, const uint64_t *ram) {
   for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
     const unsigned where = frame->touches[i];
-    if (reads_ram(where) && flip->ram[where >> 6] >> (where & 63) & 1) return true;
+    if (reads_ram(where) && ram[where >> 6] >> (where & 63) & 1) return true;
   }
   return false;
 }
 
-/* From now on a flip differs in these registers, before a row. If the base reads them, it follows. */
-static void set_registers(vcs_concurrent_t *walk, size_t number, uint64_t registers, uint32_t row) {
-  flip_t *flip = &walk->flips[number];
-  const uint64_t bit = 1ull << (number & 63);
-  flip->astray = registers;
-  flip->until = row;
-  if (registers & walk->frame->rows[row].live) {
-    walk->following[number >> 6] |= bit;
-    walk->followers[walk->follower_count++] = (uint16_t)number;
-  } else {
-    walk->following[number >> 6] &= ~bit;
-  }
-}
-
 /* The followers that read what differs at a row. The rest does what the base does. */
 static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
-  const vcs_base_frame_t *frame = walk->frame;
-  const vcs_facts_t *facts = &vcs_facts_of[frame->deeds[row].opcode];
-  const uint32_t count = walk->follower_count;
-  walk->follower_count = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const size_t number = walk->followers[i];
-    const flip_t *flip = &walk->flips[number];
-    if (!(walk->following[number >> 6] >> (number & 63) & 1)) continue;
-    if (flip->astray & facts->reads || reads_own_byte(frame, &frame->rows[row], flip)) {
-      add_reader(walk, number, flip->astray);
+  const vcs_stand_t *stand = &walk->frame->rows[row];
+  const vcs_facts_t *facts = &vcs_facts_of[walk->frame->deeds[row].opcode];
+  vcs_follower_t *kept = walk->followers, *reader = walk->readers;
+  const vcs_follower_t *end = kept + walk->follower_count;
+  for (const vcs_follower_t *follower = kept; follower != end; follower++) {
+    if (follower->registers & facts->reads || reads_own_byte(walk->frame, stand, follower->ram)) {
+      *reader++ = *follower;
+      continue;
+    }
+    const uint64_t registers = follower->registers & ~facts->sets;
+    if (registers & stand[1].live) {
+      *kept = *follower;
+      kept++->registers = registers;
     } else {
-      set_registers(walk, number, flip->astray & ~facts->sets, row + 1);
+      fall_asleep(walk, follower->flip, registers, row + 1);
     }
   }
+  walk->follower_count = (uint32_t)(kept - walk->followers);
+  walk->reader_count = (uint32_t)(reader - walk->readers);
 }
 
 /* The sleepers that do. A flip with an image of its own, and all where a value that is stored may switch banks, leave
@@ -552,13 +556,15 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
       if (reads_ram(frame->touches[i])) who |= walk->who[frame->touches[i]][word];
     }
-    for (uint64_t left = who & walk->asleep[word] & ~walk->following[word]; left; left &= left - 1) {
+    for (uint64_t left = who & walk->asleep[word]; left; left &= left - 1) {
       const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
       const flip_t *flip = &walk->flips[number];
+      if (flip->follows) continue;
       if (flip->own_rom | cart_of(walk)->snoops) {
         wake(walk, number, row);
       } else {
-        add_reader(walk, number, flip->astray ? find_astray(walk, flip, row) : 0);
+        const uint64_t registers = flip->astray ? find_astray(walk, flip, row) : 0;
+        walk->readers[walk->reader_count++] = follower_of(walk, number, registers);
       }
     }
   }
@@ -566,49 +572,62 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
 
 /* Evaluates a row for all flips that read what differs. Those that leave the path are run. */
 static void follow(vcs_concurrent_t *walk, uint32_t row) {
-  walk->reader_count = 0;
   pass_followers(walk, row);
   find_sleepers(walk, row);
-  vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->readers, walk->reader_count);
+  if (vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->readers, walk->reader_count)) return;
   for (uint32_t i = 0; i < walk->reader_count; i++) {
     const vcs_follower_t *reader = &walk->readers[i];
-    if (reader->result == VCS_LEAVES) wake(walk, reader->flip, row);
+    if (reader->result != VCS_LEAVES) continue;
+    fall_asleep(walk, reader->flip, reader->registers, row);
+    wake(walk, reader->flip, row);
   }
+}
+
+/* A flip stores another value than the base at a row. False: there is no memory. */
+static bool store_own(vcs_concurrent_t *walk, const vcs_follower_t *reader, uint32_t row) {
+  const vcs_base_frame_t *frame = walk->frame;
+  const uint16_t addr = frame->deeds[row].addr;
+  const unsigned byte = addr & 0x7F;
+  if ((addr & 0x1280) == 0x80) {
+    machine_of(walk, reader->flip)->ram[byte] = reader->value;
+    walk->flips[reader->flip].ram[byte >> 6] |= 1ull << (byte & 63);
+    toggle(walk, reader->flip, VCS_WHERE_RAM + byte);
+    return true;
+  }
+  const uint32_t access = frame->rows[row].access;
+  vcs_beam_access_t own = frame->note.accesses[access];
+  own.value = reader->value;
+  return add_own_accesses(walk, reader->flip, access, access + 1, &own, 1);
 }
 
 /* What they have done, when the base has overwritten what it overwrites. */
 static void finish_row(vcs_concurrent_t *walk, uint32_t row) {
-  const vcs_base_frame_t *frame = walk->frame;
-  const uint16_t addr = frame->deeds[row].addr;
-  const unsigned byte = addr & 0x7F;
-  for (uint32_t i = 0; i < walk->reader_count; i++) {
-    const vcs_follower_t *reader = &walk->readers[i];
-    const size_t number = reader->flip;
-    if (reader->result == VCS_LEAVES) continue;
-    if (reader->result == VCS_STORES && (addr & 0x1280) == 0x80) {
-      machine_of(walk, number)->ram[byte] = reader->value;
-      walk->flips[number].ram[byte >> 6] |= 1ull << (byte & 63);
-      toggle(walk, number, VCS_WHERE_RAM + byte);
-    } else if (reader->result == VCS_STORES) {
-      const uint32_t access = frame->rows[row].access;
-      vcs_beam_access_t own = frame->note.accesses[access];
-      own.value = reader->value;
-      if (!add_own_accesses(walk, number, access, access + 1, &own, 1)) {
-        go(walk, number);
+  const uint64_t live = walk->frame->rows[row + 1].live;
+  const vcs_follower_t *end = walk->readers + walk->reader_count;
+  for (const vcs_follower_t *reader = walk->readers; reader != end; reader++) {
+    if (reader->result != VCS_FOLLOWS) {
+      if (reader->result == VCS_LEAVES) continue;
+      if (!store_own(walk, reader, row)) {
+        go(walk, reader->flip);
         continue;
       }
     }
-    set_registers(walk, number, reader->registers, row + 1);
+    if (reader->registers & live) {
+      walk->flips[reader->flip].follows = 1;
+      walk->followers[walk->follower_count++] = *reader;
+    } else {
+      fall_asleep(walk, reader->flip, reader->registers, row + 1);
+    }
   }
 }
 
 /* A flip that follows the base up to the end of the frame ends it with other registers. */
 static void end_followers(vcs_concurrent_t *walk) {
   for (uint32_t i = 0; i < walk->follower_count; i++) {
-    const size_t number = walk->followers[i];
-    if (!(walk->following[number >> 6] >> (number & 63) & 1)) continue;
-    restore(walk, number, walk->frame->count);
-    set_status(walk, number, ENDED);
+    const vcs_follower_t *follower = &walk->followers[i];
+    fall_asleep(walk, follower->flip, follower->registers, walk->frame->count);
+    restore(walk, follower->flip, walk->frame->count);
+    set_status(walk, follower->flip, ENDED);
   }
   walk->follower_count = 0;
 }
@@ -641,7 +660,7 @@ static void settle(vcs_concurrent_t *walk, uint32_t row) {
     set_differences(walk, (size_t)number, find_differences(walk, m, walk->m));
     set_status(walk, (size_t)number, ASLEEP);
     const uint64_t key = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p);
-    set_registers(walk, (size_t)number, key ^ walk->frame->rows[row].key, row);
+    fall_asleep(walk, (size_t)number, key ^ walk->frame->rows[row].key, row);
     walk->counts.settled++;
   }
 }
@@ -1066,7 +1085,6 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->who, 0, sizeof walk->who);
   memset(walk->words, 0, sizeof walk->words);
   memset(walk->asleep, 0, sizeof walk->asleep);
-  memset(walk->following, 0, sizeof walk->following);
   walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
@@ -1099,7 +1117,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
   walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
   walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
-  walk->followers = malloc(2 * VCS_CONCURRENT_MOST * sizeof *walk->followers);
+  walk->followers = malloc(VCS_CONCURRENT_MOST * sizeof *walk->followers);
   walk->readers = malloc(VCS_CONCURRENT_MOST * sizeof *walk->readers);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;

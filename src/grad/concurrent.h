@@ -258,7 +258,8 @@ typedef struct {
   uint8_t value; /* that it stores */
 } vcs_follower_t;
 
-void vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
+/* Whether all flips stay on the path. */
+bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
                            uint32_t count);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */

@@ -17,8 +17,8 @@
 
 struct vcs_collide {
   vcs_asleep_t asleep;
-  uint64_t before; /* the moment of the note before the last one, or 0 */
-  uint32_t cycles; /* of the last access */
+  uint64_t last, before; /* moments of the last note, and of the one before it; or 0 */
+  uint32_t cycles;       /* of the last access */
 };
 
 vcs_collide_t *vcs_collide_create(void) { return calloc(1, sizeof(vcs_collide_t)); }
@@ -32,7 +32,7 @@ VCS_HOT_FN void sleep_below(vcs_asleep_t *asleep, const vcs_t *m) {
 void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m) {
   vcs_asleep_start(m, &collide->asleep, cart, NULL, NULL);
   sleep_below(&collide->asleep, m);
-  collide->before = 0;
+  collide->last = collide->before = 0;
   collide->cycles = UINT32_MAX;
 }
 
@@ -43,7 +43,7 @@ static void record(vcs_collide_t *collide, vcs_t *m) {
     vcs_tia_record(m, &collide->asleep.video, vcs_moment_target(m, collide->before));
     m->blank_first = first;
   }
-  collide->before = 0;
+  collide->last = collide->before = 0;
   vcs_tia_recall(m, &collide->asleep.video);
 }
 
@@ -73,8 +73,7 @@ VCS_SLOW_FN void access_in_full(vcs_collide_t *collide, vcs_t *m, const vcs_beam
 /* Notes an access, if that is all there is to do. */
 VCS_HOT_FN bool note(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
   vcs_asleep_t *asleep = &collide->asleep;
-  const uint64_t time = VCS_CYCLES((uint64_t)access->cycles), before = asleep->last ? vcs_moment_last(asleep) : 0;
-  if (access->cycles == collide->cycles) return false;
+  const uint64_t time = VCS_CYCLES((uint64_t)access->cycles);
   if (access->reg == VCS_HMOVE && asleep->wake == UINT64_MAX) return false; /* it looks at the clock */
   if (access->kind == VCS_BEAM_WRITE && access->reg != VCS_WSYNC) {
     if (!store(m, &asleep->video, time, access->reg, access->value)) return false;
@@ -83,19 +82,22 @@ VCS_HOT_FN bool note(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *
     if (!vcs_asleep_sleeps(m, asleep, time, VCS_WSYNC)) return false;
     vcs_asleep_note(asleep, time, VCS_WSYNC);
   }
-  collide->before = before;
+  collide->before = collide->last;
+  collide->last = vcs_moment_last(asleep);
   return true;
 }
 
 bool vcs_collide_apply(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *accesses, uint32_t count,
                        uint16_t live) {
+  uint32_t cycles = collide->cycles;
   bool clears = false;
-  for (uint32_t i = 0; i < count; i++) {
-    if (!note(collide, m, &accesses[i])) {
-      access_in_full(collide, m, &accesses[i], live);
-      clears |= accesses[i].kind != VCS_BEAM_READ && accesses[i].reg == VCS_CXCLR;
+  for (const vcs_beam_access_t *access = accesses, *end = accesses + count; access != end; access++) {
+    if (access->cycles == cycles || !note(collide, m, access)) {
+      access_in_full(collide, m, access, live);
+      clears |= access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR;
     }
-    collide->cycles = accesses[i].cycles;
+    cycles = access->cycles;
   }
+  collide->cycles = cycles;
   return clears;
 }

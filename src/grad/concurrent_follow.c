@@ -131,8 +131,9 @@ VCS_HOT_FN void finish(const here_t *here, vcs_follower_t *flip, const vcs_cpu_t
 /* A row of each opcode, by its access. One that sets the stack pointer leaves the path, but for PHA, PHP and PLA. */
 #define EVALUATE(code, operation, mode, access, cost)                                                                  \
   case code:                                                                                                           \
-    for (; flip != end; flip++) {                                                                                      \
+    for (; flip != end; results |= flip->result, flip++) {                                                             \
       const unsigned sets = (unsigned)VCS_SETS_##operation;                                                            \
+      flip->result = VCS_LEAVES;                                                                                       \
       const uint64_t own = here->stand->key ^ flip->registers;                                                         \
       vcs_cpu_t registers = registers_of(own), *cpu = &registers;                                                      \
       uint16_t addr = here->deed->addr;                                                                                \
@@ -160,13 +161,16 @@ VCS_HOT_FN void finish(const here_t *here, vcs_follower_t *flip, const vcs_cpu_t
 #define EVALUATE_JUMP(operation) continue;
 #define EVALUATE_BRANCH(operation) continue;
 
-static void evaluate(const here_t *here, vcs_follower_t *flip, const vcs_follower_t *end) {
-  switch (here->deed->opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
-}
-
-void vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
+bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
                            uint32_t count) {
-  const here_t here = {cart, frame, &frame->rows[row], &frame->deeds[row]};
-  for (uint32_t i = 0; i < count; i++) flips[i].result = VCS_LEAVES;
-  if (here.stand->key & 0x1000) evaluate(&here, flips, flips + count); /* code in RAM may be what differs */
+  const here_t position = {cart, frame, &frame->rows[row], &frame->deeds[row]}, *here = &position;
+  vcs_follower_t *flip = flips;
+  const vcs_follower_t *end = flips + count;
+  unsigned results = 0;
+  if (!(here->stand->key & 0x1000)) { /* code in RAM may be what differs */
+    for (; flip != end; flip++) flip->result = VCS_LEAVES;
+    return count == 0;
+  }
+  switch (here->deed->opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
+  return !(results & VCS_LEAVES);
 }

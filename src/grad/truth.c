@@ -52,6 +52,11 @@ int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]) {
 
 typedef struct job job_t;
 
+/* What each byte of a CRC's register becomes, some zeros later. */
+typedef uint32_t carry_t[4][256];
+enum { BLOCK = 32, ROWS_LOG = 9 };
+_Static_assert(VCS_WIDTH % BLOCK == 0 && VCS_FRAME_BYTES / VCS_WIDTH < 1 << ROWS_LOG, "a picture is rows of blocks");
+
 /* What is kept of a run with one flip, for pairs: a horizon's picture, RAM and score. */
 typedef struct {
   uint8_t *pictures, *ram;
@@ -69,8 +74,8 @@ struct job {
   vcs_base_t base;
   vcs_arena_t arena;              /* of the next two arrays and of `singles` */
   uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
-  uint32_t over_a_row[4][256];    /* what a byte of a CRC's register becomes, a row of zeros later ... */
-  uint32_t over_a_block[4][256];  /* ... or BLOCK of them */
+  carry_t over_four, over_block;  /* a CRC's register, four zeros later, or BLOCK ... */
+  carry_t over_rows[ROWS_LOG];    /* ... or 1, 2, 4, ... rows of them */
   vcs_runner_t *runners;
   int runner_count;
   vcs_concurrent_t **walks; /* one a runner; or NULL: flips are run again */
@@ -131,7 +136,7 @@ static int32_t count_differences(const uint8_t *now, const uint8_t *first, const
                                  size_t size) {
   int32_t count = 0;
   if (first == base && second == base) {
-    if (now == base) return 0;
+    if (now == base || memcmp(now, base, size) == 0) return 0;
     for (size_t i = 0; i < size; i++) count += now[i] != base[i];
     return count;
   }
@@ -144,60 +149,68 @@ static bool is_changed(const vcs_sight_t *sight, size_t row) { return !sight->li
 
 /* CRC-32 is linear: that of a picture is the base's, and that of what differs, carried over the zeros behind it. A
  * register that has passed zeros is the sum of what its four bytes become. */
-enum { BLOCK = 32 };
-_Static_assert(VCS_WIDTH % BLOCK == 0, "a row is blocks");
-
-static uint32_t carry(const uint32_t over[4][256], uint32_t crc) {
+static uint32_t carry(const carry_t over, uint32_t crc) {
   return over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
 }
 
-static void prepare_crc(job_t *job) {
-  static const uint8_t zeros[BLOCK];
-  for (uint32_t i = 0; i < 1024; i++) {
-    job->over_a_block[i >> 8][i & 255] = ~vcs_crc32_on(~((i & 255) << (i >> 8) * 8), zeros, sizeof zeros);
-  }
+/* Carries over the zeros of one table, some times. */
+static void prepare_carry(const carry_t over, int times, carry_t made) {
   for (uint32_t i = 0; i < 1024; i++) {
     uint32_t crc = (i & 255) << (i >> 8) * 8;
-    for (int k = 0; k < VCS_WIDTH / BLOCK; k++) crc = carry(job->over_a_block, crc);
-    job->over_a_row[i >> 8][i & 255] = crc;
+    for (int k = 0; k < times; k++) crc = carry(over, crc);
+    made[i >> 8][i & 255] = crc;
   }
 }
 
-/* The CRC of what differs in a row: from the first block on that differs to the last, and the zeros behind it. */
-static uint32_t crc_of_row(const job_t *job, const uint8_t *one, const uint8_t *other) {
-  uint8_t differs[VCS_WIDTH];
-  int first = 0, last = VCS_WIDTH - BLOCK;
-  while (first < VCS_WIDTH && memcmp(one + first, other + first, BLOCK) == 0) first += BLOCK;
-  if (first == VCS_WIDTH) return 0;
-  while (memcmp(one + last, other + last, BLOCK) == 0) last -= BLOCK;
-  for (int i = first; i < last + BLOCK; i++) differs[i] = one[i] ^ other[i];
-  uint32_t crc = ~vcs_crc32_on(~0u, differs + first, (size_t)(last + BLOCK - first));
-  for (int at = last + BLOCK; at < VCS_WIDTH; at += BLOCK) crc = carry(job->over_a_block, crc);
+static void prepare_crc(job_t *job) {
+  static const uint8_t zeros[4];
+  for (uint32_t i = 0; i < 1024; i++) {
+    job->over_four[i >> 8][i & 255] = ~vcs_crc32_on(~((i & 255) << (i >> 8) * 8), zeros, sizeof zeros);
+  }
+  prepare_carry(job->over_four, BLOCK / 4, job->over_block);
+  prepare_carry(job->over_block, VCS_WIDTH / BLOCK, job->over_rows[0]);
+  for (int i = 1; i < ROWS_LOG; i++) prepare_carry(job->over_rows[i - 1], 2, job->over_rows[i]);
+}
+
+static uint32_t carry_rows(const job_t *job, uint32_t crc, size_t rows) {
+  for (int i = 0; rows; i++, rows >>= 1) {
+    if (rows & 1) crc = carry(job->over_rows[i], crc);
+  }
   return crc;
 }
 
-static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const uint8_t *base, uint32_t base_crc) {
-  const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
+/* The CRC of what differs in a row; how many pixels that is, is added up. */
+static uint32_t crc_of_row(const job_t *job, const uint8_t *one, const uint8_t *other, int32_t *pixels) {
   uint32_t crc = 0;
-  for (size_t row = 0; row < rows; row++) {
-    if (crc) crc = carry(job->over_a_row, crc);
-    if (sight->lines[row]) crc ^= crc_of_row(job, sight->picture + row * VCS_WIDTH, base + row * VCS_WIDTH);
+  for (int at = 0; at < VCS_WIDTH; at += BLOCK, one += BLOCK, other += BLOCK) {
+    uint8_t differs[BLOCK], count = 0;
+    if (memcmp(one, other, BLOCK) == 0) {
+      if (crc) crc = carry(job->over_block, crc);
+      continue;
+    }
+    for (int i = 0; i < BLOCK; i++) count += (differs[i] = one[i] ^ other[i]) != 0;
+    for (int i = 0; i < BLOCK; i += 4) {
+      const uint32_t four = (uint32_t)differs[i] | (uint32_t)differs[i + 1] << 8 | (uint32_t)differs[i + 2] << 16 |
+                            (uint32_t)differs[i + 3] << 24;
+      crc = carry(job->over_four, crc ^ four);
+    }
+    *pixels += count;
   }
-  return base_crc ^ crc;
+  return crc;
 }
 
-static int32_t count_pixels(const job_t *job, const vcs_sight_t *sight, const terms_t *terms) {
-  const size_t pixels = vcs_base_pixels(&job->base);
-  if (terms->pair || !sight->lines) {
-    return count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+/* The same for a picture whose sight has its lines. */
+static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const uint8_t *base, int32_t *pixels) {
+  const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
+  uint32_t crc = 0;
+  size_t last = 0; /* the row that `crc` is behind */
+  for (size_t row = 0; row < rows; row++) {
+    if (!sight->lines[row]) continue;
+    crc = carry_rows(job, crc, row - last) ^
+          crc_of_row(job, sight->picture + row * VCS_WIDTH, base + row * VCS_WIDTH, pixels);
+    last = row;
   }
-  int32_t count = 0;
-  for (size_t row = 0; row < pixels / VCS_WIDTH; row++) {
-    const uint8_t *one = sight->picture + row * VCS_WIDTH, *other = terms->base.picture + row * VCS_WIDTH;
-    if (!sight->lines[row] || memcmp(one, other, VCS_WIDTH) == 0) continue;
-    count += count_differences(one, other, other, other, VCS_WIDTH);
-  }
-  return count;
+  return carry_rows(job, crc, rows - 1 - last);
 }
 
 static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
@@ -211,11 +224,15 @@ static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, 
       .score = (int32_t)(look->sign < 0 ? -score : score),
   };
   row->ram_crc = sight->ram == terms->base.ram ? job->ram_crc[horizon] : vcs_crc32(sight->ram, RAM_BYTES);
-  row->pixels = count_pixels(job, sight, terms);
-  bool same = sight->picture == terms->base.picture || (!terms->pair && row->pixels == 0);
-  row->screen_crc = same           ? job->screen_crc[horizon]
-                    : sight->lines ? crc_of_rows(job, sight, terms->base.picture, job->screen_crc[horizon])
-                                   : vcs_crc32(sight->picture, pixels);
+  const uint32_t base_crc = job->screen_crc[horizon];
+  if (sight->lines && !terms->pair) {
+    row->screen_crc = base_crc ^ crc_of_rows(job, sight, terms->base.picture, &row->pixels);
+    return;
+  }
+  row->pixels =
+      count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+  const bool same = sight->picture == terms->base.picture || (!terms->pair && row->pixels == 0);
+  row->screen_crc = same ? base_crc : vcs_crc32(sight->picture, pixels);
 }
 
 static void add_pixels(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {

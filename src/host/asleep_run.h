@@ -39,13 +39,21 @@ VCS_HOT_FN void put_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, uns
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
 }
 
-VCS_SLOW_FN void set_playfield_slowly(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i, uint64_t at) {
+/* The same where collisions are known, at a clock at which rows have ended, or that needs more than a row's bits. */
+VCS_SLOW_FN void set_playfield_shown(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i, int32_t clock) {
+  vcs_rows_change_field(asleep->rows, m, &asleep->video, asleep->on, i, clock);
+  put_playfield(m, asleep, value, i, vcs_moment(asleep->last, VCS_PF0 + i));
+}
+
+/* The same where there may be a collision. */
+VCS_SLOW_FN void set_playfield_met(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
   vcs_asleep_collide_these(m, &asleep->video, 1u << VCS_PF, at);
   if (asleep->rows) {
-    int32_t clock = vcs_moment_clock(m, &asleep->video, at);
-    vcs_rows_change_field(asleep->rows, m, &asleep->video, asleep->on, i, clock);
+    set_playfield_shown(m, asleep, value, i, vcs_moment_clock(m, &asleep->video, at));
+  } else {
+    put_playfield(m, asleep, value, i, at);
   }
-  put_playfield(m, asleep, value, i, at);
 }
 
 /* Programs that change the playfield do it up to six times a line. Without a new collision and within a row this calls
@@ -53,20 +61,20 @@ VCS_SLOW_FN void set_playfield_slowly(vcs_t *m, vcs_asleep_t *asleep, uint8_t va
 VCS_HOT_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   const uint64_t at = vcs_moment(asleep->last, VCS_PF0 + i);
   vcs_rows_t *rows = asleep->rows;
-  bool plain = !vcs_asleep_chances(m, asleep, 1u << VCS_PF);
-  if (rows && plain) {
-    const int32_t now = vcs_moment_now(m, at), x = now + vcs_tia_delay(VCS_PF0 + i, now) - rows->clock;
+  if (VCS_UNLIKELY(vcs_asleep_chances(m, asleep, 1u << VCS_PF))) {
+    set_playfield_met(m, asleep, value, i);
+    return;
+  }
+  if (rows) {
+    const int32_t now = vcs_moment_now(m, at), clock = now + vcs_tia_delay(VCS_PF0 + i, now), x = clock - rows->clock;
     if (x <= 0) {
       rows->dirty |= 1u << VCS_PF;
-    } else {
-      plain = vcs_rows_keep_field(rows, m, i, x);
+    } else if (!vcs_rows_keep_field(rows, m, i, x)) {
+      set_playfield_shown(m, asleep, value, i, clock);
+      return;
     }
   }
-  if (VCS_LIKELY(plain)) {
-    put_playfield(m, asleep, value, i, at);
-  } else {
-    set_playfield_slowly(m, asleep, value, i, at);
-  }
+  put_playfield(m, asleep, value, i, at);
 }
 
 VCS_SLOW_FN void set_playfield_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
@@ -165,7 +173,7 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
     return false;
   }
   int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
-  if (at < asleep->video.start) return false;
+  if (at < asleep->video.start || at >= asleep->video.stop) return false;
   vcs_asleep_note(asleep, time, VCS_HMOVE);
   if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep);
   m->hmove_clock = clock;

@@ -79,16 +79,17 @@
 enum { RED, GREEN, BLUE, LUMINANCE, PLANES };
 
 typedef struct {
+  _Alignas(64) uint8_t even[PLANES][128];
   uint32_t colours[256];
   uint8_t grays[1 + 256];
-  uint8_t even[PLANES][128];
 } television_t;
 
-#define TELEVISION(LIST)                                                           \
-  {                                                                                \
-    {LIST(COLOUR_THEN_GRAY)}, {LIST(BLUE_THEN_GRAY)}, {                            \
-      {LIST(ONLY_RED)}, {LIST(ONLY_GREEN)}, {LIST(ONLY_BLUE)}, { LIST(ONLY_GRAY) } \
-    }                                                                              \
+#define TELEVISION(LIST)                                                                  \
+  {                                                                                       \
+    .even = {{LIST(ONLY_RED)}, {LIST(ONLY_GREEN)}, {LIST(ONLY_BLUE)}, {LIST(ONLY_GRAY)}}, \
+    .colours = {LIST(COLOUR_THEN_GRAY)}, .grays = {                                       \
+      LIST(BLUE_THEN_GRAY)                                                                \
+    }                                                                                     \
   }
 
 static const television_t ntsc = TELEVISION(NTSC), pal = TELEVISION(PAL), secam = TELEVISION(SECAM);
@@ -153,58 +154,71 @@ AVX512 static inline __m512i look_up(const uint8_t even[128], __m512i indices) {
                                   _mm512_loadu_si512(even + 64));
 }
 
-AVX512 static inline bool all_even(__m512i a, __m512i b, __m512i c) {
-  const __m512i any = _mm512_or_si512(a, _mm512_or_si512(b, c));
+/* A row as three registers. */
+typedef struct {
+  __m512i part[3];
+} row_t;
+static const int starts[3] = {0, SIXTY_FOUR, LAST};
+
+AVX512 static inline row_t load_row(const uint8_t *indices) {
+  row_t row;
+  for (int i = 0; i < 3; i++) row.part[i] = _mm512_loadu_si512(indices + starts[i]);
+  return row;
+}
+
+AVX512 static inline bool all_even(row_t row) {
+  const __m512i any = _mm512_or_si512(row.part[0], _mm512_or_si512(row.part[1], row.part[2]));
   return _mm512_test_epi8_mask(any, _mm512_set1_epi8(1)) == 0;
 }
 
-/* Converts a row and returns true, or returns false if an index is odd. */
-AVX512 static bool row_rgb_wide(const television_t *tv, const uint8_t *indices, uint8_t *rgb) {
-  const int from[3] = {0, SIXTY_FOUR, LAST};
-  __m512i row[3];
-  for (int i = 0; i < 3; i++) row[i] = _mm512_loadu_si512(indices + from[i]);
-  if (!all_even(row[0], row[1], row[2])) return false;
-  for (int i = 0; i < 3; i++) {
-    const __m512i red = look_up(tv->even[RED], row[i]), green = look_up(tv->even[GREEN], row[i]);
-    const __m512i blue = look_up(tv->even[BLUE], row[i]);
-    for (int k = 0; k < 3; k++) {
-      const __m512i place = _mm512_loadu_si512(places[k]);
-      const __m512i two = _mm512_permutex2var_epi8(red, place, green);
-      const __m512i all = _mm512_mask_permutexvar_epi8(two, blues[k], place, blue);
-      _mm512_storeu_si512(rgb + 3 * from[i] + SIXTY_FOUR * k, all);
-    }
-  }
-  return true;
+AVX512 static inline bool are_equal(row_t a, row_t b) {
+  __m512i differ = _mm512_setzero_si512();
+  for (int i = 0; i < 3; i++) differ = _mm512_or_si512(differ, _mm512_xor_si512(a.part[i], b.part[i]));
+  return _mm512_test_epi8_mask(differ, differ) == 0;
 }
 
-AVX512 static bool row_gray_wide(const television_t *tv, const uint8_t *indices, uint8_t *gray) {
-  const __m512i a = _mm512_loadu_si512(indices), b = _mm512_loadu_si512(indices + SIXTY_FOUR);
-  const __m512i c = _mm512_loadu_si512(indices + LAST);
-  if (!all_even(a, b, c)) return false;
-  _mm512_storeu_si512(gray, look_up(tv->even[LUMINANCE], a));
-  _mm512_storeu_si512(gray + SIXTY_FOUR, look_up(tv->even[LUMINANCE], b));
-  _mm512_storeu_si512(gray + LAST, look_up(tv->even[LUMINANCE], c));
-  return true;
+/* Converts rows, and copies those that are like the one above from registers, up to the first one with an odd index.
+ * Returns its number, or that of all rows. */
+AVX512 static size_t rows_rgb_wide(const television_t *tv, const uint8_t *indices, size_t rows, uint8_t *rgb) {
+  row_t above;
+  __m512i done[3][3];
+  for (size_t y = 0; y < rows; y++, indices += VCS_WIDTH, rgb += (size_t)3 * VCS_WIDTH) {
+    const row_t row = load_row(indices);
+    if (y == 0 || !are_equal(row, above)) {
+      if (!all_even(row)) return y;
+      for (int i = 0; i < 3; i++) {
+        const __m512i red = look_up(tv->even[RED], row.part[i]), green = look_up(tv->even[GREEN], row.part[i]);
+        const __m512i blue = look_up(tv->even[BLUE], row.part[i]);
+        for (int k = 0; k < 3; k++) {
+          const __m512i place = _mm512_loadu_si512(places[k]);
+          const __m512i two = _mm512_permutex2var_epi8(red, place, green);
+          done[i][k] = _mm512_mask_permutexvar_epi8(two, blues[k], place, blue);
+        }
+      }
+      above = row;
+    }
+    for (int i = 0; i < 3; i++) {
+      for (int k = 0; k < 3; k++) _mm512_storeu_si512(rgb + 3 * starts[i] + SIXTY_FOUR * k, done[i][k]);
+    }
+  }
+  return rows;
+}
+
+AVX512 static size_t rows_gray_wide(const television_t *tv, const uint8_t *indices, size_t rows, uint8_t *gray) {
+  for (size_t y = 0; y < rows; y++, indices += VCS_WIDTH, gray += VCS_WIDTH) {
+    const row_t row = load_row(indices);
+    if (!all_even(row)) return y;
+    for (int i = 0; i < 3; i++) {
+      _mm512_storeu_si512(gray + starts[i], look_up(tv->even[LUMINANCE], row.part[i]));
+    }
+  }
+  return rows;
 }
 
 static bool is_wide(void) { return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw"); }
 #endif
 
-/* ---- Rows --------------------------------------------------------------------------------------------------- */
-
-static void row_rgb(const television_t *tv, const uint8_t *indices, uint8_t *rgb) {
-#if WIDE
-  if (is_wide() && row_rgb_wide(tv, indices, rgb)) return;
-#endif
-  pixels_rgb(tv->colours, indices, VCS_WIDTH, rgb);
-}
-
-static void row_gray(const television_t *tv, const uint8_t *indices, uint8_t *gray) {
-#if WIDE
-  if (is_wide() && row_gray_wide(tv, indices, gray)) return;
-#endif
-  pixels_gray(tv->grays + 1, indices, VCS_WIDTH, gray);
-}
+/* ---- Frames ------------------------------------------------------------------------------------------------- */
 
 /* Most rows of a picture are the same as the row above. How many rows are the same as the first one, itself included?
  */
@@ -225,9 +239,13 @@ static void repeat(uint8_t *bytes, size_t count, size_t times) {
 
 void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *rgb) {
   const television_t *tv = television(format);
-  for (size_t row = 0, same = 0; row < pixels / VCS_WIDTH; row += same) {
-    same = like_first(indices + row * VCS_WIDTH, pixels / VCS_WIDTH - row);
-    row_rgb(tv, indices + row * VCS_WIDTH, rgb + 3 * row * VCS_WIDTH);
+  size_t row = 0, rows = pixels / VCS_WIDTH;
+#if WIDE
+  if (is_wide()) row = rows_rgb_wide(tv, indices, rows, rgb);
+#endif
+  for (size_t same = 0; row < rows; row += same) {
+    same = like_first(indices + row * VCS_WIDTH, rows - row);
+    pixels_rgb(tv->colours, indices + row * VCS_WIDTH, VCS_WIDTH, rgb + 3 * row * VCS_WIDTH);
     repeat(rgb + 3 * row * VCS_WIDTH, (size_t)3 * VCS_WIDTH, same);
   }
   const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
@@ -236,9 +254,13 @@ void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, u
 
 void vcs_frame_gray(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *gray) {
   const television_t *tv = television(format);
-  for (size_t row = 0, same = 0; row < pixels / VCS_WIDTH; row += same) {
-    same = like_first(indices + row * VCS_WIDTH, pixels / VCS_WIDTH - row);
-    row_gray(tv, indices + row * VCS_WIDTH, gray + row * VCS_WIDTH);
+  size_t row = 0, rows = pixels / VCS_WIDTH;
+#if WIDE
+  if (is_wide()) row = rows_gray_wide(tv, indices, rows, gray);
+#endif
+  for (size_t same = 0; row < rows; row += same) {
+    same = like_first(indices + row * VCS_WIDTH, rows - row);
+    pixels_gray(tv->grays + 1, indices + row * VCS_WIDTH, VCS_WIDTH, gray + row * VCS_WIDTH);
     repeat(gray + row * VCS_WIDTH, VCS_WIDTH, same);
   }
   const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;

@@ -5,12 +5,15 @@
 
 enum { MACHINES = 1 + VCS_DRAW_HISTORY_BEFORE };
 
+static bool same_bytes(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
+
 size_t vcs_restart_bytes(const vcs_cart_t *cart) { return 2 * (size_t)MACHINES * vcs_state_size(cart); }
 
-/* The machine now, or before one of the last frames. */
+/* The machine now (0), or before one of the last three frames (1: the last). */
 static uint8_t *machine_of(const vcs_env_t *env, int which) {
-  if (which == 0) return (uint8_t *)env->m;
-  return (uint8_t *)(uintptr_t)vcs_draw_history_before(&env->draw_history, env->cart, which - 1);
+  const vcs_draw_history_t *history = &env->draw_history;
+  const int at = (history->before_next + VCS_DRAW_HISTORY_BEFORE - which) % VCS_DRAW_HISTORY_BEFORE;
+  return which == 0 ? (uint8_t *)env->m : history->before + (size_t)at * vcs_state_size(env->cart);
 }
 
 static uint8_t *machine_at(const vcs_restart_point_t *point, const vcs_cart_t *cart, int which) {
@@ -77,10 +80,10 @@ static bool is_same(const vcs_restart_point_t *early, const vcs_env_t *env) {
   vcs_env_live_t live = early->live;
   keep(&live, &env->live);
   ignore(&live, &env->live);
-  if (memcmp(&live, &env->live, sizeof live) != 0) return false;
+  if (!same_bytes(&live, &env->live, sizeof live)) return false;
   for (int i = 0; i < MACHINES; i++) {
     copy_shifted(history->spare, machine_of(env, i), size, here, there);
-    if (memcmp(history->spare, machine_at(early, env->cart, i), size) != 0) return false;
+    if (!same_bytes(history->spare, machine_at(early, env->cart, i), size)) return false;
   }
   return true;
 }
@@ -96,7 +99,7 @@ void vcs_restart_record(vcs_restart_t *restart, vcs_env_t *env, void *memory) {
   vcs_env_live_t live = end->live;
   keep(&live, &early->live);
   live.frame_number = end->live.frame_number;
-  const bool acts = memcmp(&live, &end->live, sizeof live) != 0; /* its mode script does: it draws sticky actions */
+  const bool acts = !same_bytes(&live, &end->live, sizeof live); /* its mode script does: it draws sticky actions */
   const bool resets_again = counters(early->machines).rng_draws != counters(end->machines).rng_draws;
   restart->usable = !early->exact && !end->exact && !end->drawn && !acts && !resets_again;
 }
