@@ -21,7 +21,7 @@ for game in "${games[@]}"; do
       $recording "$frames" 2> "$scratch/log") || { cat "$scratch/log"; exit 1; }
     row+=("$(sed -n 's/^\(summary\|totals\): \([0-9]*\).*/\2/p' "$scratch/out" | head -1)")
   done
-  echo "${row[@]} $count"
+  echo "${row[*]} $count"
 done | sort -t' ' -k1,1 | awk -v frames="$frames" '
   function median(list, n,   i, k, x) {
     for (i = 2; i <= n; i++) { x = list[i]; for (k = i; k > 1 && list[k - 1] > x; k--) list[k] = list[k - 1]; list[k] = x }
