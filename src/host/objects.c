@@ -123,12 +123,13 @@ void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t coun
   follow_equals(tracks, objects, count, taken);
   for (int32_t i = 0; i < count; i++) found[i] = objects[i].id != 0;
   const int32_t left = list_left(taken, tracks->count, was), moved = list_left(found, count, is);
+  uint8_t nearest[VCS_OBJECTS_MAX] = {0};      /* of what is left: no track that is not taken is nearer */
   for (int near = 0; near <= FAR; near += 4) { /* the nearest first */
     for (int32_t i = 0; i < moved; i++) {
       vcs_object_t *object = &objects[is[i]];
-      if (object->id) continue;
+      if (object->id || nearest[i] > near) continue;
       int32_t best = -1;
-      int least = near + 1;
+      int least = FAR + 1;
       for (int32_t k = 0; k < left; k++) {
         if (taken[was[k]]) continue;
         const int d = distance(&tracks->track[was[k]].object, object);
@@ -137,7 +138,8 @@ void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t coun
           best = was[k];
         }
       }
-      if (best < 0) continue;
+      nearest[i] = (uint8_t)least;
+      if (least > near) continue;
       taken[best] = true;
       follow(tracks, best, object);
     }
