@@ -114,6 +114,12 @@ static int32_t list_left(const bool *done, int32_t count, int16_t *left) {
   return n;
 }
 
+/* Objects of different families are never near each other (distance): kinds, and shapes of blocks. */
+enum { SHAPES = 256, FAMILIES = VCS_OBJECT_PLAYFIELD + SHAPES };
+static uint32_t family_of(const vcs_object_t *o) {
+  return o->kind < VCS_OBJECT_PLAYFIELD ? o->kind : VCS_OBJECT_PLAYFIELD + (o->pattern * 0x9E3779B1u >> 24);
+}
+
 void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count) {
   tracks->frame++;
   if (count > VCS_OBJECTS_MAX) count = VCS_OBJECTS_MAX;
@@ -123,6 +129,13 @@ void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t coun
   follow_equals(tracks, objects, count, taken);
   for (int32_t i = 0; i < count; i++) found[i] = objects[i].id != 0;
   const int32_t left = list_left(taken, tracks->count, was), moved = list_left(found, count, is);
+  int16_t first[FAMILIES], next[VCS_OBJECTS_MAX];
+  memset(first, -1, sizeof first);
+  for (int32_t k = left - 1; k >= 0; k--) {
+    const uint32_t family = family_of(&tracks->track[was[k]].object);
+    next[k] = first[family];
+    first[family] = (int16_t)k;
+  }
   uint8_t nearest[VCS_OBJECTS_MAX] = {0};      /* of what is left: no track that is not taken is nearer */
   for (int near = 0; near <= FAR; near += 4) { /* the nearest first */
     for (int32_t i = 0; i < moved; i++) {
@@ -130,7 +143,7 @@ void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t coun
       if (object->id || nearest[i] > near) continue;
       int32_t best = -1;
       int least = FAR + 1;
-      for (int32_t k = 0; k < left; k++) {
+      for (int32_t k = first[family_of(object)]; k >= 0; k = next[k]) {
         if (taken[was[k]]) continue;
         const int d = distance(&tracks->track[was[k]].object, object);
         if (d < least) {
