@@ -137,7 +137,7 @@ VCS_HOT_FN void vcs_rows_paint_layers(vcs_rows_kind_t kind, const vcs_t *m, cons
       layers.word[P0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
     }
   }
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
   if (kind == VCS_ROWS_WIDE) {
     vcs_paint_layers_by_64(&layers, from, to, row);
     return;
@@ -266,7 +266,7 @@ VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
   }
 VCS_ROWS_KIND(, VCS_ROWS_PLAIN, )
 VCS_ROWS_KIND(_recorded, VCS_ROWS_RECORDED, )
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
 VCS_ROWS_KIND(_wide, VCS_ROWS_WIDE, VCS_AVX512)
 #endif
 
@@ -274,7 +274,7 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vc
   rows->recorder = recorder;
   rows->cut_row = recorder ? vcs_rows_cut_recorded : vcs_rows_cut;
   rows->end_rows = recorder ? vcs_rows_end_recorded : vcs_rows_end;
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
   if (!recorder && VCS_LIKELY(__builtin_cpu_supports("avx512bw"))) {
     rows->cut_row = vcs_rows_cut_wide;
     rows->end_rows = vcs_rows_end_wide;
