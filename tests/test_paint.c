@@ -100,7 +100,7 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
 
 static void test_paint_by_64_is_pixel_by_pixel(void **state) {
   (void)state;
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
   if (__builtin_cpu_supports("avx512bw")) {
     check_layers(vcs_paint_layers_by_64);
     return;

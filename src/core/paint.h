@@ -23,6 +23,11 @@ enum { VCS_LINE_WORDS = 3 };
 #else
 #define VCS_PAINT_WIDE 0
 #endif
+#if VCS_PAINT_WIDE && !defined(_WIN32) /* there GCC aligns the stack to 16 bytes only */
+#define VCS_PAINT_WIDEST 1
+#else
+#define VCS_PAINT_WIDEST 0
+#endif
 
 /* Each bit of b as a byte of 0x00 or 0xFF. */
 #define VCS_SPREAD_1(b)                                                                                             \
@@ -154,6 +159,9 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_layers_by_32(const vc
   if (all != row) __builtin_memcpy(row + from, painted + from, (size_t)(to - from));
 }
 
+#endif
+
+#if VCS_PAINT_WIDEST
 /* The same by AVX-512, which takes a word of a layer as the mask of 64 pixels. */
 #define VCS_AVX512 __attribute__((target("avx512bw")))
 VCS_AVX512 VCS_FN void vcs_lay_64(__m512i pixels[VCS_LINE_WORDS], const uint64_t word[VCS_LINE_WORDS], uint8_t colour) {

@@ -147,7 +147,7 @@ VCS_HOT_FN void vcs_rows_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJE
 
 VCS_HOT_FN void vcs_rows_paint_layers(vcs_rows_kind_t kind, const vcs_layers_t *layers, int from, int to,
                                       uint8_t *row) {
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
   if (kind == VCS_ROWS_WIDE) {
     vcs_paint_layers_by_64(layers, from, to, row);
     return;
@@ -268,14 +268,14 @@ VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
     vcs_rows_cut_with(kind, rows, m, video, on, changed, clock);                                                    \
   }
 VCS_ROWS_KIND(, VCS_ROWS_PLAIN, )
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
 VCS_ROWS_KIND(_wide, VCS_ROWS_WIDE, VCS_AVX512)
 #endif
 
 VCS_FN void vcs_rows_choose(vcs_rows_t *rows) {
   rows->cut_row = vcs_rows_cut;
   rows->end_rows = vcs_rows_end;
-#if VCS_PAINT_WIDE
+#if VCS_PAINT_WIDEST
   if (VCS_LIKELY(__builtin_cpu_supports("avx512bw"))) {
     rows->cut_row = vcs_rows_cut_wide;
     rows->end_rows = vcs_rows_end_wide;

@@ -160,6 +160,22 @@ VCS_SLOW_FN void step(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_vide
   m->bus = cpu->bus;
 }
 
+/* Instructions on pages with hot spots are never compiled. */
+VCS_FN bool is_on_hot_page(const vcs_cart_t *cart, uint16_t pc) {
+  return pc & 0x1000 && cart->hot_pages >> (pc >> 6 & 63) & 1;
+}
+
+/* The same, and on as long as the instructions are on pages with hot spots. */
+VCS_SLOW_FN void step_on(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint64_t limit) {
+  unsigned stopped = cpu->stop;
+  do {
+    cpu->stop = 0;
+    step(cart, m, cpu, video);
+    stopped |= cpu->stop;
+  } while (!m->jammed && !(stopped & VCS_STOP_FRAME) && is_on_hot_page(cart, cpu->pc) && cpu->time < limit);
+  cpu->stop = (uint8_t)stopped;
+}
+
 /* vcs_run of run.h by compiled code. */
 VCS_SLOW_FN uint32_t run_native(vcs_native_run_t *run, uint32_t allowance) {
   const vcs_cart_t *cart = run->cart;
@@ -183,7 +199,7 @@ VCS_SLOW_FN uint32_t run_native(vcs_native_run_t *run, uint32_t allowance) {
       return count ? count : vcs_run(cart, m, &run->asleep.video, allowance);
     }
     if (!code || vcs_native_enter(cart->native, run, code) == VCS_NATIVE_STEP) {
-      step(cart, m, cpu, &run->asleep.video);
+      step_on(cart, m, cpu, &run->asleep.video, run->limit);
       if (m->jammed) break;
     }
     if (cpu->stop & VCS_STOP_FRAME) {
