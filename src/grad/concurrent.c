@@ -258,7 +258,7 @@ static uint16_t base_collisions(void *context, const vcs_t *m) {
 
 static void advance_base(vcs_concurrent_t *walk, uint32_t row) {
   if (walk->at == row) return;
-  vcs_concurrent_advance(cart_of(walk), walk->m, &walk->base_note, row - walk->at);
+  vcs_concurrent_advance(cart_of(walk), walk->frame, walk->m, &walk->base_note, walk->at, row);
   walk->at = row;
 }
 

@@ -277,8 +277,9 @@ enum { VCS_RUN_ENDED = -1, VCS_RUN_LOST = -2 };
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed);
 
-/* The base's machine, from a row to another. */
-void vcs_concurrent_advance(const vcs_cart_t *cart, vcs_t *m, vcs_beam_note_t *note, uint32_t rows);
+/* The base's machine, from a row to another; but for its TIA. */
+void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
+                            uint32_t from, uint32_t to);
 
 /* ---- The beam ------------------------------------------------------------------------------------------------- */
 

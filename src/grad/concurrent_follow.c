@@ -163,7 +163,7 @@ VCS_HOT_FN void finish(const here_t *here, flip_t *flip, const vcs_cpu_t *cpu, u
     finish(here, flip, cpu, VCS_OF_A | VCS_OF_NZ);                                      \
     result = VCS_FOLLOWS;                                                               \
   }
-#define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, NULL, cpu, NULL), result = VCS_FOLLOWS;
+#define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, here->frame->m, cpu, NULL), result = VCS_FOLLOWS;
 #define EVALUATE_READ(operation) vcs_op_##operation(cpu, value), result = VCS_FOLLOWS;
 #define EVALUATE_WRITE(operation) result = store(here, flip, addr, vcs_op_##operation(cpu, addr));
 #define EVALUATE_MODIFY(operation) result = store(here, flip, addr, vcs_op_##operation(cpu, value));

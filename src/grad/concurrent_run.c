@@ -173,11 +173,37 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
   return met;
 }
 
-void vcs_concurrent_advance(const vcs_cart_t *cart, vcs_t *m, vcs_beam_note_t *note, uint32_t rows) {
+/* Whether all that a row has changed is registers, time and one byte of RAM. */
+static bool is_simple(const vcs_base_frame_t *frame, uint32_t row) {
+  const vcs_deed_t *deed = &frame->deeds[row];
+  const unsigned reg = deed->addr & 63;
+  const bool sounds = !(deed->addr & 0x1080) && reg >= VCS_AUDC0 && reg <= VCS_AUDV1;
+  return !deed->many && !sounds && frame->rows[row].wiring == frame->rows[row + 1].wiring;
+}
+
+static void take_registers(vcs_cpu_t *cpu, const vcs_stand_t *stand) {
+  cpu->time = VCS_CYCLES((uint64_t)stand->cycles);
+  cpu->pc = (uint16_t)stand->key;
+  cpu->sp = (uint8_t)(stand->key >> VCS_KEY_SP);
+  cpu->a = (uint8_t)(stand->key >> VCS_KEY_A);
+  cpu->x = (uint8_t)(stand->key >> VCS_KEY_X);
+  cpu->y = (uint8_t)(stand->key >> VCS_KEY_Y);
+  vcs_cpu_set_status(cpu, (uint8_t)(stand->key >> VCS_KEY_P));
+}
+
+/* Rows that are simple are not executed, but for the last one, which leaves its byte on the bus. */
+void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
+                            uint32_t from, uint32_t to) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_video_t *video = &note->video;
   vcs_cpu_load(cpu, m);
-  for (uint32_t i = 0; i < rows; i++) {
+  for (uint32_t row = from; row < to; row++) {
+    const vcs_deed_t *deed = &frame->deeds[row];
+    if (row + 1 < to && is_simple(frame, row)) {
+      if (deed->out != VCS_NO_BYTE) m->ram[deed->out] = deed->written;
+      continue;
+    }
+    take_registers(cpu, &frame->rows[row]);
     vcs_cpu_instruction(VCS_HERE);
     note->count = 0;
   }
