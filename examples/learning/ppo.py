@@ -1,7 +1,7 @@
 """Train an agent by PPO: one file, on a GPU or on the CPU.
 
     python ppo.py pong --until 18                       # pictures; a GPU if there is one
-    python ppo.py pong --observe ram --device cpu       # 128 bytes of RAM and two cores
+    python ppo.py pong --observe ram --cells 49,54,51,50 --device cpu --envs 32 --gamma 0.98 --rate 1e-3 --clip 0.2
     python ppo.py breakout --until 400 --minutes 10 --seed 2
 
 The agent acts in all environments for some steps, which makes a rollout, and learns from it for some epochs (Schulman et
@@ -47,6 +47,12 @@ def arguments() -> argparse.Namespace:
     add("--seed", type=int, default=1)
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cuda, cuda:1 or cpu")
     add("--observe", choices=("image", "ram"), default="image")
+    add(
+        "--cells",
+        type=lambda text: [int(word) for word in text.split(",")],
+        metavar="BYTE,...",
+        help="with --observe ram: only these bytes and those of the step before, as numbers (default: all, as bits)",
+    )
     add("--emulation", choices=("auto", "host", "device", "both"), default="auto", help="where machines run")
     add("--envs", type=int, default=256)
     add(
@@ -100,11 +106,16 @@ def fold(seen: torch.Tensor) -> torch.Tensor:
 
 
 class Agent(nn.Module):
-    """Policy and value: the network of Mnih et al. (2015) on folded pictures, two layers on RAM."""
+    """Policy and value: the network of Mnih et al. (2015) on folded pictures, two layers on RAM or on some bytes of it."""
 
-    def __init__(self, shape: tuple[int, ...], actions: int) -> None:
+    def __init__(self, shape: tuple[int, ...], actions: int, cells: int) -> None:
         super().__init__()
-        if len(shape) == 1:
+        self.cells = cells  # of RAM; 0: all
+        if cells:
+            self.body = nn.Sequential(
+                weights(nn.Linear(2 * cells, 64)), nn.Tanh(), weights(nn.Linear(64, 64)), nn.Tanh()
+            )
+        elif len(shape) == 1:
             self.body = nn.Sequential(
                 weights(nn.Linear(8 * shape[0], 512)), nn.ReLU(), weights(nn.Linear(512, 256)), nn.ReLU()
             )
@@ -114,12 +125,15 @@ class Agent(nn.Module):
                 weights(nn.Conv2d(16 * shape[2], 32, 2)), nn.ReLU(), weights(nn.Conv2d(32, 64, 4, 2)), nn.ReLU(),
                 weights(nn.Conv2d(64, 64, 3, 1)), nn.ReLU(), nn.Flatten(), weights(nn.Linear(3136, 512)), nn.ReLU(),
             )  # fmt: skip
-        width = 256 if len(shape) == 1 else 512
+        width = 64 if cells else 256 if len(shape) == 1 else 512
         self.policy = weights(nn.Linear(width, actions), 0.01)
         self.value = weights(nn.Linear(width, 1), 1.0)
 
     def forward(self, seen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        if seen.dim() == 2:
+        if self.cells:  # now, and how they changed
+            now, before = seen.float().split(self.cells, 1)
+            x = torch.cat([now / 127.5 - 1, ((now - before) / 8).clamp(-1, 1)], 1)
+        elif seen.dim() == 2:
             x = ((seen[..., None] >> self.bits) & 1).flatten(1).float() - 0.5
         else:
             numbers = torch.bfloat16 if seen.is_cuda else torch.float32  # bfloat16 has 0 to 255 exactly
@@ -241,10 +255,10 @@ class Learner:
 class Group:
     """Some environments, and the policy that acts in them. Columns `own` of a rollout are theirs."""
 
-    def __init__(self, env: TorchVectorEnv, own: slice, actor: Agent, seed: int) -> None:
-        self.env, self.own, self.actor = env, own, actor
-        self.seen = env.reset(seed)
-        self.now = fold(self.seen).contiguous()  # what a CUDA graph reads
+    def __init__(self, env: TorchVectorEnv, own: slice, actor: Agent, seed: int, cells: list[int] | None) -> None:
+        self.env, self.own, self.actor, self.cells = env, own, actor, cells
+        self.seen = self.before = env.reset(seed)
+        self.now = self.look().contiguous()  # what a CUDA graph reads
         self.acting = Graph(self.act, self.now.device)
         self.sent: tuple[Rollout, int] | None = None
         self.finished: list[tuple[torch.Tensor, torch.Tensor]] = []
@@ -257,8 +271,16 @@ class Group:
         action = (logits + noise).argmax(-1)
         return action, likelihoods.gather(1, action[:, None])[:, 0], value
 
+    def look(self) -> torch.Tensor:
+        """What the network sees."""
+        if self.cells:
+            return torch.cat([self.seen[:, self.cells], self.before[:, self.cells]], 1)
+        return fold(self.seen)
+
     def begin_step(self, r: Rollout, t: int) -> None:
-        self.now.copy_(fold(self.seen))
+        self.now.copy_(self.look())
+        if self.cells:
+            self.before = self.seen.clone()
         r.seen[t, self.own] = self.now
         action, r.likelihood[t, self.own], r.value[t, self.own] = self.acting()
         r.action[t, self.own] = action
@@ -276,7 +298,7 @@ class Group:
 
     def value(self) -> torch.Tensor:
         """The value of what is seen now."""
-        self.now.copy_(fold(self.seen))
+        self.now.copy_(self.look())
         return self.acting()[2].clone()
 
     def scores(self) -> list[float]:
@@ -342,12 +364,14 @@ def write_video(path: pathlib.Path, agent: Agent, o: argparse.Namespace, device:
     )
     with subprocess.Popen([*command.split(), str(part)], stdin=subprocess.PIPE) as encoder:
         assert encoder.stdin
-        seen, shown = env.reset(o.seed), colours.reset(o.seed)
+        player, shown = Group(env, slice(0, 1), agent, o.seed, o.cells), colours.reset(o.seed)
         for _ in range(5000):
             encoder.stdin.write(shown.numpy().tobytes())
             with torch.no_grad():
-                action = torch.distributions.Categorical(logits=agent(fold(seen))[0]).sample()
-            seen, *_, info = env.step(action)
+                action = torch.distributions.Categorical(logits=agent(player.look())[0]).sample()
+            if o.cells:
+                player.before = player.seen.clone()
+            player.seen, *_, info = env.step(action)
             shown, *_ = colours.step(action.cpu())
             if info["began"].item():
                 break
@@ -374,6 +398,9 @@ def main() -> int:
     if o.resume and not (out / "agent.pt").exists():
         print(f"--resume: there is no {out}/agent.pt", file=sys.stderr)
         return 2
+    if o.cells and (o.observe != "ram" or not all(0 <= cell < 128 for cell in o.cells)):
+        print("--cells are bytes of RAM, 0 to 127: they need --observe ram", file=sys.stderr)
+        return 2
     on_gpu = device.type == "cuda"
     if o.groups is None:
         o.groups = 2 if on_gpu and o.emulation != "device" else 1
@@ -388,8 +415,9 @@ def main() -> int:
         for _ in range(o.groups)
     ]  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
-    shape = fold(torch.empty(1, *envs[0].observation_shape)).shape[1:]  # of what the network sees
-    agent, actor = (Agent(shape, len(envs[0].actions)).to(device) for _ in range(2))
+    cells = len(o.cells) if o.cells else 0
+    shape = (2 * cells,) if cells else fold(torch.empty(1, *envs[0].observation_shape)).shape[1:]  # what a network sees
+    agent, actor = (Agent(shape, len(envs[0].actions), cells).to(device) for _ in range(2))
     if device.type == "cuda" and o.observe == "image":
         agent, actor = (network.to(memory_format=torch.channels_last) for network in (agent, actor))
     rollouts = [Rollout(o.steps, o.envs, shape, device) for _ in range(2)]
@@ -406,7 +434,8 @@ def main() -> int:
 
     width = o.envs // o.groups
     groups = [
-        Group(env, slice(i * width, (i + 1) * width), actor, o.seed * 100_003 + i * width) for i, env in enumerate(envs)
+        Group(env, slice(i * width, (i + 1) * width), actor, o.seed * 100_003 + i * width, o.cells)
+        for i, env in enumerate(envs)
     ]
     learning = torch.cuda.Stream(priority=0) if on_gpu else None
     main_stream = torch.cuda.Stream(priority=-1) if on_gpu else None

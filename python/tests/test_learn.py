@@ -191,10 +191,12 @@ def test_reference_learner_learns_resumes_and_refuses(tmp_path):
 
     assert "must be a multiple" in run("--minibatches", "7").stderr
     assert "there is no" in run("--resume").stderr
+    assert "0 to 127" in run("--cells", "3,128").stderr
     first = run("--minutes", "0.02")
     assert first.returncode == 0, first.stderr
     assert {path.name for path in tmp_path.iterdir()} >= {"agent.pt", "curve.csv", "result.json"}
     assert run("--minutes", "0.05", "--resume").returncode == 0
+    assert run("--minutes", "0.02", "--cells", "3,4").returncode == 0
 
 
 @pytest.mark.parametrize("emulation", ["host", "device"])

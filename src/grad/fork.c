@@ -16,10 +16,10 @@
  *
  * A column may move all eight bits of a byte that the next branch tests, and each bit alone would turn that branch.
  * First order counts eight turns, and a loop of such branches multiplies by eight in every round. Along a direction the
- * tangent of a branch's flag is therefore cut at 1. Without a direction a walk backwards, in which every branch turns
- * once, probes the tape first: a branch whose flag would turn more than 64 times in it is refused, in both products.
- * The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still grow from frame to frame,
- * and is cut at 1e30.
+ * tangent of a branch's flag is therefore cut at 1. Without a direction a walk backwards, from every branch and every
+ * bit of the RAM after the frame, probes the tape first (grad.c): a branch that moves more than 64 of them in sum is
+ * refused, in both products. The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still
+ * grow from frame to frame, and is cut at 1e30.
  *
  * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
  * are counted (vcs_grad_report_t). A frame's end is not crossed.

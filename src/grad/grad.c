@@ -1,4 +1,5 @@
 /* grad.c: derivatives of whole runs: frames in order (JVP) or in reverse (VJP), one tape at a time. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,9 @@ typedef struct {
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
   vcs_forks_t *forks;
-  float *probe; /* slots of the walk that finds forks that explode, and which bytes are live */
+  float *probe; /* slots of the walk that finds what explodes, and which bytes are live */
   uint8_t *probed;
+  bool cut[sizeof((vcs_t *)0)->ram];  /* bytes of RAM before the frame that explode in it */
   uint8_t *frames;                    /* drawn into when there are forks, which look at the picture */
   const vcs_grad_inputs_t *direction; /* the direction of a walk backwards, or NULL */
   float *tangents;                    /* along it: the slots before every frame, its controls set */
@@ -202,8 +204,17 @@ static void walk_tape_backwards(walk_t *walk) {
   }
 }
 
-/* Refuses the forks of the tape that explode (fork.c), by a walk backwards from nothing but branches. Its choices
- * depend on the tape only, so that both products make them. */
+/* Whether tapes are probed: if there are forks, and no direction that limits them. */
+static bool probes(const walk_t *walk) { return walk->forks && walk->sweep.rule != VCS_SIDE_TANGENT; }
+
+/* A byte of RAM that moves the RAM after a frame by more than this has no meaning: there are 1,024 bits. */
+static const float gain_max = 4096;
+
+/* Either sign, so that many small terms do not add up. */
+static float seed_of(size_t slot) { return (uint32_t)slot * 2654435761u >> 31 ? 1.0F : -1.0F; }
+
+/* Refuses the forks of the tape that explode (fork.c), and finds the bytes of RAM that do, by a walk backwards from all
+ * branches and the RAM after the frame. Its choices depend on the tape only, so that both products make them. */
 static void probe(walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_sweep_t kept = *s;
@@ -215,14 +226,31 @@ static void probe(walk_t *walk) {
   s->pixels = NULL;
   memset(s->state, 0, slots_size(walk));
   memset(s->live, 0, walk->size);
+  for (size_t i = 0; i < sizeof walk->cut / sizeof *walk->cut; i++) {
+    float *slots = vcs_slots(s, VCS_OFFSET(ram) + i);
+    for (size_t k = 0; k < VCS_SLOTS; k++) slots[k] = seed_of(VCS_SLOTS * i + k);
+    s->live[VCS_OFFSET(ram) + i] = 1;
+  }
   vcs_find_lit(s, NULL);
   memcpy(s->m, walk->machine, walk->size);
   vcs_forks_probe(walk->forks, true);
   walk_tape_backwards(walk);
   vcs_forks_probe(walk->forks, false);
+  for (size_t i = 0; i < sizeof walk->cut / sizeof *walk->cut; i++) {
+    const float *slots = vcs_slots(s, VCS_OFFSET(ram) + i);
+    walk->cut[i] = false;
+    for (int k = 0; k < VCS_SLOTS; k++) walk->cut[i] |= !(fabsf(slots[k]) <= gain_max);
+  }
   const bool have_latched = s->have_latched;
   *s = kept;
   s->have_latched = have_latched;
+}
+
+/* Between two frames nothing passes through the bytes of RAM that explode in the second. */
+static void cut_between(const walk_t *walk, int32_t frame) {
+  for (size_t i = 0; frame > 0 && probes(walk) && i < sizeof walk->cut / sizeof *walk->cut; i++) {
+    if (walk->cut[i]) memset(vcs_slots(&walk->sweep, VCS_OFFSET(ram) + i), 0, VCS_SLOTS * sizeof(float));
+  }
 }
 
 /* One frame forwards: walk->machine goes on by it. */
@@ -234,7 +262,8 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   vcs_console_control(s->cart, walk->machine, controls);
   vcs_status_t status = prepare(walk, WHOLE_FRAME, error);
   if (status) return status;
-  if (walk->forks && s->rule != VCS_SIDE_TANGENT) probe(walk);
+  if (probes(walk)) probe(walk);
+  cut_between(walk, frame);
   s->pixels = pixels;
   memcpy(s->m, walk->tape->start, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
@@ -284,7 +313,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   s->pixels = pixels;
   if (walk->direction) {
     status = choose(walk, frame, error);
-  } else if (walk->forks) {
+  } else if (probes(walk)) {
     probe(walk);
     vcs_find_lit(s, pixels);
   }
@@ -296,6 +325,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
     return VCS_OK;
   }
   walk_tape_backwards(walk);
+  cut_between(walk, frame);
   vcs_link_controls(s, before, controls, inputs);
   return VCS_OK;
 }
@@ -563,6 +593,7 @@ static bool place_forwards(each_t *each, size_t number, const vcs_place_t *place
   s->rom = rom ? each->rom : NULL;
   s->pixels = pixels;
   vcs_link_controls(s, each->before, &walk->run->controls[frame], inputs);
+  cut_between(walk, frame);
   memcpy(s->m, walk->tape->start, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
@@ -578,7 +609,6 @@ vcs_status_t vcs_grad_jvp_each(const vcs_run_t *run, const vcs_grad_options_t *o
                                vcs_error_t *error) {
   each_t each = {.slots = NULL};
   walk_t *walk = &each.walk;
-  vcs_sweep_t *s = &walk->sweep;
   const vcs_grad_inputs_t inputs = {0};
   const vcs_grad_outputs_t outputs = {0};
   vcs_status_t status = check(run, options, &inputs, &outputs, error);
@@ -588,7 +618,7 @@ vcs_status_t vcs_grad_jvp_each(const vcs_run_t *run, const vcs_grad_options_t *o
     memcpy(each.before, walk->machine, walk->size);
     vcs_console_control(run->cart, walk->machine, &run->controls[f]);
     status = prepare(walk, WHOLE_FRAME, error);
-    if (!status && walk->forks && s->rule != VCS_SIDE_TANGENT) probe(walk);
+    if (!status && probes(walk)) probe(walk);
     for (size_t i = 0; !status && i < count; i++) {
       const bool moves = place_forwards(&each, i, &places[i], f, looks[f] ? each.pixels : NULL);
       if (!looks[f]) continue;

@@ -79,16 +79,17 @@
 enum { RED, GREEN, BLUE, LUMINANCE, PLANES };
 
 typedef struct {
+  _Alignas(64) uint8_t even[PLANES][128];
   uint32_t colours[256];
   uint8_t grays[1 + 256];
-  uint8_t even[PLANES][128];
 } television_t;
 
-#define TELEVISION(LIST)                                                           \
-  {                                                                                \
-    {LIST(COLOUR_THEN_GRAY)}, {LIST(BLUE_THEN_GRAY)}, {                            \
-      {LIST(ONLY_RED)}, {LIST(ONLY_GREEN)}, {LIST(ONLY_BLUE)}, { LIST(ONLY_GRAY) } \
-    }                                                                              \
+#define TELEVISION(LIST)                                                                  \
+  {                                                                                       \
+    .even = {{LIST(ONLY_RED)}, {LIST(ONLY_GREEN)}, {LIST(ONLY_BLUE)}, {LIST(ONLY_GRAY)}}, \
+    .colours = {LIST(COLOUR_THEN_GRAY)}, .grays = {                                       \
+      LIST(BLUE_THEN_GRAY)                                                                \
+    }                                                                                     \
   }
 
 static const television_t ntsc = TELEVISION(NTSC), pal = TELEVISION(PAL), secam = TELEVISION(SECAM);
