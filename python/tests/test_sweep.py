@@ -118,9 +118,11 @@ def test_ray_gives_the_same_files(tmp_path, cluster):
 
 def test_commands_reach_a_cluster_by_its_address(tmp_path, cluster):
     address = cluster.get_runtime_context().gcs_address
-    command("score", "demo", *SCORE, "--out", tmp_path / "here")
-    command("score", "demo", *SCORE, "--out", tmp_path / "there", "--ray", address)
-    assert files(tmp_path / "here") == files(tmp_path / "there")
+    for name, options in (("score", SCORE), ("annotate", ["--seeds", "1", "--depths", "1"])):
+        here, there = tmp_path / name / "here", tmp_path / name / "there"
+        command(name, "demo", *options, "--out", here)
+        command(name, "demo", *options, "--out", there, "--ray", address)
+        assert files(here) == files(there) and stored(there)
     _, err = command("score", "demo", *SCORE, "--out", tmp_path / "nowhere", "--ray", "127.0.0.1:1", status=1)
     assert "could not be reached" in err and not stored(tmp_path / "nowhere")
 
