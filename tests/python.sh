@@ -20,6 +20,7 @@ need pygame pygame-ce
 need pettingzoo pettingzoo
 need multi_agent_ale_py multi_agent_ale_py
 need jax jax
+need fsspec fsspec
 if [ "$full" = --full ]; then
   need sklearn scikit-learn
   need torch torch

@@ -178,6 +178,20 @@ def test_the_benchmark_on_ray_gives_the_same_files(tmp_path, cluster):
     assert files(tmp_path / "here") == files(tmp_path / "there")
 
 
+def test_the_learners_settings_on_ray_give_the_same_files(tmp_path, cluster):
+    needs.module("torch")
+    tune = HERE.parents[1] / "examples" / "learning" / "tune.py"
+    small = [f"--set={word}" for word in ("seed=1,2", "observe=ram", "envs=8", "steps=8", "minibatches=2")]
+    tables = []
+    for out, engine in (("here", []), ("there", ["--ray", cluster.get_runtime_context().gcs_address])):
+        process = start(tune, "demo", *small, "--frames", 2000, "--out", tmp_path / out, *engine)
+        printed, err = process.communicate(timeout=600)
+        assert process.returncode == 0, err
+        tables.append(printed)
+    assert files(tmp_path / "here") == files(tmp_path / "there") and len(stored(tmp_path / "there")) == 2
+    assert tables[1].endswith(tables[0]) and len(tables[0].splitlines()) == 3  # Ray may print before
+
+
 def test_large_values_go_through_the_object_store_once(tmp_path, cluster, monkeypatch):
     """A cartridge, a set of ROMs and base states: each is pickled once for all tasks, by content and not by identity."""
     pickled, put, kinds = [], cluster.put, []

@@ -1,16 +1,21 @@
 /* objects.h: which objects a frame shows (diffvcs/objects.h), from the lines as they are drawn.
  *
- * The TIA that sleeps adds what it has painted (rows.h) if there is a recorder. For the one that draws there is
- * record_beam.h. There the mask of each object is known, and with it where its copies begin: its stance, the position
- * and NUSIZ.
+ * The TIA that sleeps adds what it paints (src/host/record_rows.c), and the one that draws what it draws
+ * (record_beam.h). Both know the mask of each object, and with it where its copies begin: its stance, the position and
+ * NUSIZ.
  *
  *   row y     ....####........####........####....     P0 with three copies: three windows of eight pixels
  *   row y+1   ....#..#........#..#........#..#....     each goes on with the object whose window was near it
  *
- * A recorder keeps the objects that may go on in the next row (vcs_live_t). Whole rows are compared with the row above
- * them, object by object: what is as it was only makes a streak of rows longer (vcs_streak_t), and is added when it
- * changes. The playfield is collected over the pieces of a row, because a piece that ends in the middle of a block does
- * not end the block.
+ * Rows become objects in three steps, and each does nothing for what has not changed:
+ *   - A row is compared with the row above it, object by object: what is as it was makes a streak of rows longer
+ *     (vcs_streak_t). A row that is drawn in pieces, because colours change in it, is collected first (vcs_pieces_t).
+ *   - The streak of a player, missile or ball, when it ends, is added to those that may go on (vcs_live_t).
+ *   - The streak of the playfield is compared with the blocks that may go on (vcs_block_t). Only where runs of lit
+ *     pixels begin or end elsewhere than above is there anything to do.
+ *
+ * Blocks begin in the order of the list, from top to bottom and from left to right, so each has its place in it from
+ * the beginning. The few sprites are put in order at the end and merged with them.
  */
 #ifndef VCS_CORE_OBJECTS_H
 #define VCS_CORE_OBJECTS_H
@@ -19,49 +24,60 @@
 #include "tia_video.h"
 
 enum {
-  VCS_LIVE_MAX = 64,     /* players, missiles and balls that may go on, at most */
-  VCS_OBJECT_GAP = 2,    /* empty rows within an object */
-  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row, and ... */
-  VCS_GAP_SHIFT = 2,     /* ... by less than this over empty rows: otherwise it is used again as another object */
-  VCS_FIELD_PIECES = 40, /* pieces of a row in which the playfield has different colours */
+  VCS_LIVE_MAX = 24,    /* objects of a kind that may go on, at most */
+  VCS_OBJECT_GAP = 2,   /* empty rows within an object */
+  VCS_OBJECT_SHIFT = 8, /* an object moves by less than this from row to row, and ... */
+  VCS_GAP_SHIFT = 2,    /* ... by less than this over empty rows: otherwise it is used again as another object */
+  VCS_ROW_PIECES = 40,  /* pieces of a row that have different colours */
 };
 
 /* A player, missile or ball that may go on. */
 typedef struct {
   int16_t window;                  /* left end of its window in the last row */
   int16_t y;                       /* the last row */
-  int16_t fresh;                   /* number of last rows, all equal, that are not yet part of the object */
-  uint8_t colour;                  /* of the last row */
+  int16_t seen_end;                /* after the last row that shows it */
   uint8_t group;                   /* NUSIZ, if it stands for all copies, which are equal so far; 0: for one */
-  uint64_t bits, shown;            /* its pixels in the last row from the window on: lit, and seen */
+  bool pieces;                     /* the last row comes in pieces, and is not yet part of the object: */
+  uint8_t colour;                  /* ... its colour */
+  uint64_t bits, shown;            /* ... its pixels from the window on: lit, and seen */
   uint64_t columns, shown_columns; /* those of all rows since the window was there that are part of the object */
-  vcs_object_t object;
+  vcs_object_t object;             /* its heights are known when it ends */
 } vcs_live_t;
 
 /* A block of the playfield that may go on. */
 typedef struct {
   uint8_t x, w, colour;
-  bool covered; /* something has covered a part of it: then the others say what was seen, as in vcs_object_t */
-  int16_t y;    /* its first row */
-  int16_t seen_x, seen_y, seen_w, seen_h;
-  int32_t seen;
+  bool covered;  /* something has covered a part of it: then vcs_block_seen_t has what was seen */
+  int16_t y;     /* its first row */
+  int16_t place; /* its number in the list */
 } vcs_block_t;
 
-/* Rows of the playfield: equal rows are collected, and become blocks when another row comes. */
+/* As in vcs_object_t. */
 typedef struct {
-  uint64_t lit[3], shown[3];
+  int16_t x, y, w, h;
+  int32_t seen;
+} vcs_block_seen_t;
+
+/* Where the colour of the playfield changes in a row. */
+typedef struct {
+  int32_t count;
   struct {
     uint8_t x, colour;
-  } from[VCS_FIELD_PIECES]; /* where its colour changes */
-  int32_t pieces;
-} vcs_field_row_t;
+  } from[VCS_ROW_PIECES + 1];
+} vcs_hues_t;
 
-/* What an object is in each of the rows from `y` on. */
+/* A row that is drawn in pieces, as far as it is drawn. */
 typedef struct {
-  uint64_t look;           /* vcs_look_of */
-  vcs_pixels_t lit, shown; /* `shown` only if it is partly covered */
-  int16_t y;               /* the first row */
-} vcs_streak_t;
+  vcs_pixels_t lit[VCS_OBJECTS], hidden[VCS_OBJECTS];
+  uint8_t on, covered; /* objects that light a pixel, and those that something covers there, ... */
+  uint8_t collected;   /* ... up to this pixel */
+  uint8_t ctrlpf;      /* from there on */
+  int32_t count;
+  struct {
+    uint8_t x;                               /* the first pixel */
+    uint8_t player[2], ball, field, field_2; /* colours; the second one of the playfield is that of the right half */
+  } piece[VCS_ROW_PIECES];
+} vcs_pieces_t;
 
 /* An object was at another place, or had other copies, up to pixel `end` of the row. */
 typedef struct {
@@ -69,27 +85,75 @@ typedef struct {
 } vcs_stance_t;
 enum { VCS_STANCES = 24 }; /* of an object in a row; a program has no time for more */
 
-/* Machines that record run with a vcs_recorder_t. */
+/* A streak: equal rows of an object. */
 typedef struct {
+  uint64_t look;           /* vcs_look_of, vcs_field_look */
+  uint64_t span;           /* the first row, VCS_PARTLY, and when it has ended the number of rows << 16 */
+  vcs_pixels_t lit, shown; /* `shown` only if it is partly covered */
+} vcs_streak_t;
+#define VCS_PARTLY (1ULL << 32)
+
+/* A part of the streaks of a kind, and the objects that it has become. No object goes on into the next part. */
+typedef struct {
+  int16_t entry, entries, object, objects;
+  int16_t unseen; /* blocks that no pixel shows */
+} vcs_passage_t;
+
+/* The streaks of a frame, for each kind of object. */
+enum { VCS_ENTRIES = 192, VCS_HUES_KEPT = 48 };
+typedef struct {
+  int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
+  int16_t hues_count;
+  vcs_streak_t entry[VCS_OBJECTS][VCS_ENTRIES + 1];
+  vcs_passage_t passage[VCS_OBJECTS][VCS_ENTRIES];
+  vcs_hues_t hues[VCS_HUES_KEPT];
+} vcs_log_t;
+
+/* A recorder of consecutive frames may remember the frame before. */
+typedef struct {
+  vcs_log_t log[2];
+} vcs_memory_t;
+
+/* Machines that record run with a vcs_recorder_t. */
+typedef struct vcs_recorder {
+  vcs_memory_t *memory; /* or NULL */
+  int32_t turn;         /* which half of `memory` and `sprite` is that of this frame */
+  uint8_t logging;      /* kinds whose rows are only logged until the frame is over */
   vcs_object_t *list;
-  int32_t capacity, count;
-  int32_t live_count, groups;     /* live objects, and those that stand for several copies */
-  uint8_t grouped;                /* kinds that may have such a one */
-  int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
-  uint8_t on, partly;             /* objects that have a streak, and those of them that are partly covered in it */
-  uint8_t stirred;                /* objects that have stances before the present one */
-  bool whole;                     /* the last row was added as a whole: its objects have streaks */
-  vcs_streak_t streak[VCS_OBJECTS];
-  uint8_t stances[VCS_OBJECTS]; /* number of stances before the present one */
+  int32_t capacity;
+  int32_t count;                   /* of all objects, when the frame is over */
+  int32_t blocks, unseen, sprites; /* number of blocks so far, of those that no pixel shows, of sprites that ended */
+  uint8_t lit;                     /* objects that light a pixel of the last row, ... */
+  uint8_t unknown;                 /* ... except these, about which the last row says nothing */
+  uint8_t on, partly;              /* objects that have a streak, and those of them that are partly covered in it */
+  uint8_t stirred;                 /* objects that have stances before the present one */
+  int32_t blank;                   /* of the last row */
+  uint64_t common;                 /* vcs_row_common of the last row */
+  bool changing;                   /* objects are about to change together with the look */
+  bool whole;                      /* the last row was added as a whole: its objects have streaks */
+  int16_t row_y;                   /* the row that `row` is, -1: none */
+  int16_t field_end;               /* the row before which the blocks end that have not ended */
+  uint8_t stances[VCS_OBJECTS];    /* number of stances before the present one */
+  uint8_t lives[VCS_PF];           /* number of live objects */
+  uint8_t recent[VCS_PF][3];       /* the live object of each copy in the last row: the first guess */
+  uint8_t grouped;                 /* kinds that may have one that stands for several copies */
+  int32_t colour;                  /* of all blocks that may go on, -1: they have several */
+  int32_t covered;                 /* number of blocks partly covered so far */
+  int32_t cell;                    /* `starts` and `ends` count cells of 1 << cell pixels */
+  bool goes_on;                    /* a block has gone on with the last rows */
+  bool aligned;                    /* all of these blocks begin and end at multiples of four pixels */
+  uint64_t starts[3], ends[3];     /* cells with which blocks begin that may go on, and after which they end */
+  vcs_streak_t own[VCS_OBJECTS];
+  vcs_streak_t *streak[VCS_OBJECTS]; /* of each kind the present one: `own`, or the next entry of the log */
+  vcs_hues_t hues, row_hues;         /* of the playfield's streak, and of the row, if they have several pieces */
+  vcs_pieces_t row;
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
-  int16_t row_y;              /* the row of the playfield that is being drawn, -1: none */
-  int16_t field_y, field_end; /* the rows that `field` is, empty: none */
-  vcs_field_row_t row, field;
-  vcs_live_t live[VCS_LIVE_MAX];
-  uint64_t starts[3], ends[3];     /* pixels with which blocks begin that go on before row field_y, and after which */
-  uint8_t start_of[VCS_WIDTH + 1]; /* by the pixel after it: the one with which a block begins */
-  int32_t colour, covered;         /* of all blocks, -1: they have several; number of blocks partly covered so far */
-  vcs_block_t block[VCS_WIDTH];    /* by the pixel with which it begins */
+  vcs_live_t live[VCS_PF][VCS_LIVE_MAX];
+  vcs_block_t block[VCS_WIDTH]; /* by the pixel with which it begins */
+  vcs_block_seen_t seen[VCS_WIDTH];
+  uint32_t order[VCS_OBJECTS_MAX];
+  vcs_object_t sprite[2][VCS_OBJECTS_MAX]; /* in the order in which they ended; those of the last frame, too */
+  vcs_object_t field[2][VCS_OBJECTS_MAX]; /* blocks in the order of the list, with those that no pixel shows (seen 0) */
 } vcs_recorder_t;
 
 #if defined(__CUDA_ARCH__)
@@ -101,32 +165,60 @@ typedef struct {
 #endif
 
 /* The number of bits that are set; most processors that the library is compiled for have no instruction for it. */
+#define VCS_ONES_1(b)                                                                                              \
+  (((b)&1) + ((b) >> 1 & 1) + ((b) >> 2 & 1) + ((b) >> 3 & 1) + ((b) >> 4 & 1) + ((b) >> 5 & 1) + ((b) >> 6 & 1) + \
+   ((b) >> 7))
+#define VCS_ONES_4(b) VCS_ONES_1(b), VCS_ONES_1((b) + 1), VCS_ONES_1((b) + 2), VCS_ONES_1((b) + 3)
+#define VCS_ONES_16(b) VCS_ONES_4(b), VCS_ONES_4((b) + 4), VCS_ONES_4((b) + 8), VCS_ONES_4((b) + 12)
+#define VCS_ONES_64(b) VCS_ONES_16(b), VCS_ONES_16((b) + 16), VCS_ONES_16((b) + 32), VCS_ONES_16((b) + 48)
+VCS_TABLE(uint8_t, vcs_ones_of_byte, 256, {VCS_ONES_64(0), VCS_ONES_64(64), VCS_ONES_64(128), VCS_ONES_64(192)})
+
 VCS_FN int vcs_ones(uint64_t bits) {
+  if (bits < 256) return vcs_ones_of_byte((unsigned)bits);
   bits -= bits >> 1 & 0x5555555555555555ULL;
   bits = (bits & 0x3333333333333333ULL) + (bits >> 2 & 0x3333333333333333ULL);
   return (int)(((bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0FULL) * 0x0101010101010101ULL >> 56);
 }
 
+/* Makes a recorder that remembers, or not (NULL). */
+VCS_FN void vcs_recorder_make(vcs_recorder_t *r, vcs_memory_t *memory) {
+  r->memory = memory;
+  r->turn = 0;
+  for (int turn = 0; turn < 2 && memory; turn++) {
+    vcs_log_t *log = &memory->log[turn];
+    for (int i = 0; i < VCS_OBJECTS; i++) log->count[i] = log->passages[i] = 0;
+  }
+}
+
+/* Starts to record a frame. */
 VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
+  r->logging = r->memory ? VCS_ALL_OBJECTS : 0;
+  for (int i = 0; i < VCS_OBJECTS && r->memory; i++) r->memory->log[r->turn].count[i] = 0;
+  if (r->memory) r->memory->log[r->turn].hues_count = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) r->streak[i] = r->memory ? r->memory->log[r->turn].entry[i] : &r->own[i];
   r->list = list;
   r->capacity = capacity;
-  r->count = r->live_count = r->groups = r->covered = 0;
+  r->count = r->blocks = r->unseen = r->sprites = r->covered = 0;
   r->colour = -1;
-  r->grouped = r->partly = r->stirred = 0;
+  r->cell = 2;
+  r->aligned = true;
+  r->lit = r->on = r->partly = r->stirred = r->grouped = 0;
+  r->unknown = VCS_ALL_OBJECTS;
   r->whole = false;
-  for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
+  r->common = 0;
+  r->blank = -1;
   r->row_y = -1;
-  r->field_y = r->field_end = 0;
-  r->on = 0;
+  r->field_end = 0;
+  for (int w = 0; w < 3; w++) r->starts[w] = r->ends[w] = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) r->stances[i] = 0;
-  for (int i = 0; i < VCS_OBJECTS; i++) r->recent[i][0] = r->recent[i][1] = r->recent[i][2] = 0;
+  for (int i = 0; i < VCS_PF; i++) r->lives[i] = r->recent[i][0] = r->recent[i][1] = r->recent[i][2] = 0;
 }
 
 /* `count` (at most 64) pixels of a line from pixel x on, the first in bit 0. */
 VCS_FN uint64_t vcs_pixels_at(const uint64_t word[3], int x, int count) {
   int w = x >> 6, s = x & 63;
   uint64_t bits = word[w] >> s;
-  if (s && w < 2) bits |= word[w + 1] << (64 - s);
+  if (s + count > 64 && w < 2) bits |= word[w + 1] << (64 - s);
   return count < 64 ? bits & ((1ULL << count) - 1) : bits;
 }
 
@@ -141,34 +233,41 @@ VCS_FN void vcs_box_widen(int16_t *left, int16_t *width, int x, uint64_t bits) {
   *width = (int16_t)(to - from);
 }
 
-/* Makes the last rows of an object part of it. Rows are shaded into the pattern from the object's left end, so that the
- * digest does not depend on its place. */
-VCS_FN void vcs_live_commit(vcs_live_t *live) {
+/* ---- Players, missiles and balls -----------------------------------------------------------------------------------
+ */
+
+/* Adds the last rows, which are equal, to an object. Rows are shaded into the pattern from the object's left end, so
+ * that the digest does not depend on its place. */
+VCS_FN void vcs_live_extend(vcs_live_t *live, int rows, uint8_t colour, uint64_t bits, uint64_t shown) {
   vcs_object_t *o = &live->object;
-  int rows = live->fresh;
-  if (!rows) return;
-  int ones = vcs_ones(live->bits), first = live->y + 1 - rows;
-  live->fresh = 0;
-  if (!o->rows) o->y = (int16_t)first;
-  o->h = (int16_t)(live->y + 1 - o->y);
+  const uint32_t shade = (uint32_t)(bits ^ bits >> 32);
+  const int ones = vcs_ones(bits);
+  uint32_t pattern = o->pattern;
   o->rows = (int16_t)(o->rows + rows);
   o->pixels += rows * ones;
   for (int i = 0; i < rows; i++) {
-    o->pattern = (o->pattern ^ (uint32_t)(live->bits ^ live->bits >> 32)) * 0x01000193u;
-    o->pattern ^= o->pattern >> 15;
+    pattern = (pattern ^ shade) * 0x01000193u;
+    pattern ^= pattern >> 15;
   }
-  live->columns |= live->bits;
-  if (!live->shown) return;
+  o->pattern = pattern;
+  live->columns |= bits;
+  if (!shown) return;
   if (o->seen == 0) {
-    o->seen_y = (int16_t)first;
-    o->colour = live->colour;
+    o->seen_y = (int16_t)(live->y + 1 - rows);
+    o->colour = colour;
     o->colours = 1;
-  } else if (o->colour != live->colour && o->colours < 255) {
+  } else if (o->colour != colour) {
     o->colours = (uint8_t)(o->colours + rows < 255 ? o->colours + rows : 255);
   }
-  o->seen_h = (int16_t)(live->y + 1 - o->seen_y);
-  o->seen += rows * (live->shown == live->bits ? ones : vcs_ones(live->shown));
-  live->shown_columns |= live->shown;
+  live->seen_end = (int16_t)(live->y + 1);
+  o->seen += rows * (shown == bits ? ones : vcs_ones(shown));
+  live->shown_columns |= shown;
+}
+
+/* Adds the row that came in pieces. */
+VCS_FN void vcs_live_commit(vcs_live_t *live) {
+  if (live->pieces) vcs_live_extend(live, 1, live->colour, live->bits, live->shown);
+  live->pieces = false;
 }
 
 /* The window moves, or the object ends: its columns become part of the boxes. */
@@ -179,20 +278,9 @@ VCS_FN void vcs_live_widen(vcs_live_t *live) {
   live->columns = live->shown_columns = 0;
 }
 
-/* Lists an object if a pixel showed it. Where there is no space left, a block of the playfield gives way to anything
- * else. */
 VCS_FN void vcs_record_object(vcs_recorder_t *r, const vcs_object_t *object) {
-  if (object->seen == 0) return;
-  if (r->count < r->capacity) {
-    r->list[r->count] = *object;
-  } else if (object->kind != VCS_PF) {
-    for (int32_t i = r->capacity - 1; i >= 0; i--) {
-      if (r->list[i].kind != VCS_PF) continue;
-      r->list[i] = *object;
-      break;
-    }
-  }
-  r->count++;
+  if (r->sprites < VCS_OBJECTS_MAX) r->sprite[r->turn][r->sprites] = *object;
+  r->sprites++;
 }
 
 /* Makes a group's object that of a copy that is `by` pixels further right. */
@@ -202,33 +290,37 @@ VCS_FN void vcs_object_shift(vcs_object_t *object, int copy, int by) {
   if (object->seen_w) object->seen_x = (int16_t)(object->seen_x + by);
 }
 
-VCS_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
+/* Lists an object if a pixel showed it. */
+VCS_SLOW_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
+  vcs_object_t *o = &live->object;
   vcs_live_commit(live);
+  if (!o->seen) return;
   vcs_live_widen(live);
-  vcs_record_object(r, &live->object);
+  o->h = (int16_t)(live->y + 1 - o->y);
+  o->seen_h = (int16_t)(live->seen_end - o->seen_y);
+  vcs_record_object(r, o);
   if (!live->group) return;
   vcs_copies_t copies = vcs_copies(live->group);
-  r->groups--;
-  vcs_object_shift(&live->object, 1, 16 * copies.second);
-  vcs_record_object(r, &live->object);
+  vcs_object_shift(o, 1, 16 * copies.second);
+  vcs_record_object(r, o);
   if (!copies.third) return;
-  vcs_object_shift(&live->object, 2, 16 * (copies.third - copies.second));
-  vcs_record_object(r, &live->object);
+  vcs_object_shift(o, 2, 16 * (copies.third - copies.second));
+  vcs_record_object(r, o);
 }
 
-/* Ends the objects that cannot go on in row y. */
-VCS_SLOW_FN void vcs_live_expire(vcs_recorder_t *r, int y) {
+/* Ends the objects of a kind that cannot go on in row y. */
+VCS_SLOW_FN void vcs_live_expire(vcs_recorder_t *r, int kind, int y) {
   int kept = 0;
-  for (int i = 0; i < r->live_count; i++) {
-    vcs_live_t *live = &r->live[i];
+  for (int i = 0; i < r->lives[kind]; i++) {
+    vcs_live_t *live = &r->live[kind][i];
     if (y - live->y > VCS_OBJECT_GAP + 1) {
       vcs_live_end(r, live);
     } else {
-      if (kept != i) r->live[kept] = *live;
+      if (kept != i) r->live[kind][kept] = *live;
       kept++;
     }
   }
-  r->live_count = kept;
+  r->lives[kind] = (uint8_t)kept;
 }
 
 VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
@@ -238,120 +330,119 @@ VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
   object->size = (uint8_t)size;
 }
 
-/* A new object in row y; the oldest makes place for it if there are too many. There is always room for the copies of
- * groups. */
-VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size, int y) {
-  if (r->live_count + 2 * r->groups > VCS_LIVE_MAX - 3) vcs_live_expire(r, y);
-  while (r->live_count + 2 * r->groups > VCS_LIVE_MAX - 3) {
-    vcs_live_end(r, &r->live[0]);
-    for (int i = 1; i < VCS_LIVE_MAX; i++) r->live[i - 1] = r->live[i];
-    r->live_count--;
+/* What the windows of a player, missile or ball show in some rows. */
+typedef struct {
+  int kind, size, reflected;
+  int y, rows; /* rows 0: a piece of row y */
+} vcs_use_t;
+
+/* A new object; the oldest makes place for it if there are too many. */
+VCS_SLOW_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, const vcs_use_t *use, int copy) {
+  vcs_live_t *all = r->live[use->kind];
+  vcs_live_expire(r, use->kind, use->y);
+  if (r->lives[use->kind] == VCS_LIVE_MAX) {
+    vcs_live_end(r, &all[0]);
+    for (int i = 1; i < VCS_LIVE_MAX; i++) all[i - 1] = all[i];
+    r->lives[use->kind]--;
   }
-  vcs_live_t *live = &r->live[r->live_count++];
-  vcs_object_clear(&live->object, kind, size);
+  r->recent[use->kind][copy] = r->lives[use->kind];
+  vcs_live_t *live = &all[r->lives[use->kind]++];
+  vcs_object_clear(&live->object, use->kind, use->size);
+  live->object.y = (int16_t)use->y;
+  live->object.copy = (uint8_t)copy;
+  live->object.reflected = (uint8_t)use->reflected;
   live->object.pattern = 0x811C9DC5u;
-  live->fresh = live->group = 0;
+  live->group = 0;
+  live->pieces = false;
   live->columns = live->shown_columns = 0;
   return live;
 }
 
-/* The groups of a kind that may go on in row y become single objects. */
+/* A group of a kind that may go on in row y becomes single objects. There is never another object that may go on. */
 VCS_SLOW_FN void vcs_live_part(vcs_recorder_t *r, int kind, int y) {
+  vcs_live_t *live = r->live[kind];
   r->grouped &= (uint8_t) ~(1u << kind);
-  for (int i = 0, count = r->live_count; i < count; i++) {
-    vcs_live_t *live = &r->live[i];
-    if (live->object.kind != kind || !live->group || y - live->y > VCS_OBJECT_GAP + 1) continue;
-    vcs_copies_t copies = vcs_copies(live->group);
-    r->groups--;
-    live->group = 0;
-    for (int copy = 1; copy <= 1 + (copies.third > 0); copy++) {
-      vcs_live_t *other = &r->live[r->live_count];
-      int by = 16 * (copy == 1 ? copies.second : copies.third);
-      *other = *live;
-      other->window = (int16_t)(live->window + by);
-      vcs_object_shift(&other->object, copy, by);
-      r->recent[kind][copy] = (int16_t)r->live_count++;
-    }
+  vcs_live_expire(r, kind, y);
+  if (!r->lives[kind] || !live->group) return;
+  vcs_copies_t copies = vcs_copies(live->group);
+  live->group = 0;
+  for (int copy = 1; copy <= 1 + (copies.third > 0); copy++) {
+    const int by = 16 * (copy == 1 ? copies.second : copies.third);
+    live[copy] = *live;
+    live[copy].window = (int16_t)(live->window + by);
+    vcs_object_shift(&live[copy].object, copy, by);
+    r->recent[kind][copy] = r->lives[kind]++;
   }
+}
+
+/* Whether an object may go on in row y at this distance. */
+VCS_FN bool vcs_live_reaches(const vcs_live_t *live, int y, int distance) {
+  return y - live->y <= VCS_OBJECT_GAP + 1 && distance < (live->y < y - 1 ? VCS_GAP_SHIFT : VCS_OBJECT_SHIFT);
 }
 
 /* The live object that goes on with a window of row y: the nearest one. NULL: none is near. */
 VCS_SLOW_FN vcs_live_t *vcs_live_search(vcs_recorder_t *r, int kind, int copy, int y, int window) {
   vcs_live_t *best = NULL;
   int nearest = VCS_OBJECT_SHIFT;
-  for (int i = 0; i < r->live_count; i++) {
-    vcs_live_t *live = &r->live[i];
-    if (live->object.kind != kind || y - live->y > VCS_OBJECT_GAP + 1) continue;
-    int distance = window > live->window ? window - live->window : live->window - window;
+  for (int i = 0; i < r->lives[kind]; i++) {
+    vcs_live_t *live = &r->live[kind][i];
+    const int distance = window > live->window ? window - live->window : live->window - window;
     if (live->y == y && distance) continue; /* another copy in the same row */
-    if (live->y < y - 1 && distance >= VCS_GAP_SHIFT) continue;
-    if (distance < nearest) {
+    if (distance < nearest && vcs_live_reaches(live, y, distance)) {
       nearest = distance;
       best = live;
-      r->recent[kind][copy] = (int16_t)i;
+      r->recent[kind][copy] = (uint8_t)i;
     }
   }
   return best;
 }
 
+/* Two of them are never at the same place. */
 VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, int window) {
-  vcs_live_t *live = &r->live[r->recent[kind][copy]];
-  if (r->recent[kind][copy] < r->live_count && live->object.kind == kind && live->window == window && live->y >= y - 1)
-    return live;
+  const int guess = r->recent[kind][copy];
+  vcs_live_t *live = &r->live[kind][guess];
+  if (guess < r->lives[kind] && live->window == window && y - live->y <= VCS_OBJECT_GAP + 1) return live;
   return vcs_live_search(r, kind, copy, y, window);
 }
 
-/* What a window of a player, missile or ball shows in some rows. */
-typedef struct {
-  int kind, copy, size, reflected;
-  int y, rows;
-  uint8_t colour;
-} vcs_use_t;
-
 /* Rows follow those that an object has. */
-VCS_FN void vcs_live_add(vcs_live_t *live, const vcs_use_t *use, int window, uint64_t bits, uint64_t shown) {
-  if (live->window == window && live->bits == bits && live->shown == shown && live->colour == use->colour &&
-      live->y == use->y - 1 && live->fresh) {
-    live->y = (int16_t)(live->y + use->rows);
-    live->fresh = (int16_t)(live->fresh + use->rows);
-    return;
-  }
+VCS_FN void vcs_live_add(vcs_live_t *live, const vcs_use_t *use, uint8_t colour, int window, uint64_t bits,
+                         uint64_t shown) {
   vcs_live_commit(live);
-  if (live->window != window) vcs_live_widen(live);
-  live->window = (int16_t)window;
+  if (live->window != window) {
+    vcs_live_widen(live);
+    live->window = (int16_t)window;
+  }
   live->y = (int16_t)(use->y + use->rows - 1);
-  live->bits = bits;
-  live->shown = shown;
-  live->colour = use->colour;
-  live->fresh = (int16_t)use->rows;
+  vcs_live_extend(live, use->rows, colour, bits, shown);
 }
 
-VCS_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, const vcs_use_t *use) {
-  vcs_live_t *live = vcs_live_new(r, use->kind, use->size, use->y);
-  r->recent[use->kind][use->copy] = (int16_t)(r->live_count - 1);
-  live->object.copy = (uint8_t)use->copy;
-  live->object.reflected = (uint8_t)use->reflected;
-  return live;
+/* The same for a piece of a row. */
+VCS_SLOW_FN void vcs_live_add_piece(vcs_live_t *live, const vcs_use_t *use, uint8_t colour, int window, uint64_t bits,
+                                    uint64_t shown) {
+  if (!live->pieces || live->y != use->y) {
+    vcs_live_commit(live);
+    if (live->window != window) vcs_live_widen(live);
+    live->window = (int16_t)window;
+    live->y = (int16_t)use->y;
+    live->bits = live->shown = 0;
+    live->pieces = true;
+  }
+  if (!live->shown) live->colour = colour; /* what the row showed so far was covered */
+  live->bits |= bits;
+  live->shown |= shown;
 }
 
 /* Adds pixels of a player, missile or ball: those of one window in equal rows, or in a piece of one row. */
-VCS_FN void vcs_record_sprite(vcs_recorder_t *r, const vcs_use_t *use, int window, uint64_t bits, uint64_t shown) {
-  vcs_live_t *live = vcs_live_find(r, use->kind, use->copy, use->y, window);
-  if (live && live->y == use->y) { /* a further piece of the row */
-    if (live->fresh > 1) {
-      live->fresh--;
-      live->y--;
-      vcs_live_commit(live);
-      live->fresh = 1;
-      live->y++;
-    }
-    if (!live->shown) live->colour = use->colour; /* what the row showed so far was covered */
-    live->bits |= bits;
-    live->shown |= shown;
-    return;
+VCS_FN void vcs_record_sprite(vcs_recorder_t *r, const vcs_use_t *use, int copy, uint8_t colour, int window,
+                              uint64_t bits, uint64_t shown) {
+  vcs_live_t *live = vcs_live_find(r, use->kind, copy, use->y, window);
+  if (!live) live = vcs_live_begin(r, use, copy);
+  if (use->rows) {
+    vcs_live_add(live, use, colour, window, bits, shown);
+  } else {
+    vcs_live_add_piece(live, use, colour, window, bits, shown);
   }
-  if (!live) live = vcs_live_begin(r, use);
-  vcs_live_add(live, use, window, bits, shown);
 }
 
 /* The group that goes on with copies of NUSIZ `group` in row y, whose first window is given, if nothing else of the
@@ -359,107 +450,166 @@ VCS_FN void vcs_record_sprite(vcs_recorder_t *r, const vcs_use_t *use, int windo
 VCS_SLOW_FN vcs_live_t *vcs_group_search(vcs_recorder_t *r, int kind, int y, int window, unsigned group, bool *none) {
   vcs_live_t *found = NULL;
   *none = true;
-  for (int i = 0; i < r->live_count; i++) {
-    vcs_live_t *live = &r->live[i];
-    if (live->object.kind != kind || y - live->y > VCS_OBJECT_GAP + 1) continue;
-    int distance = window > live->window ? window - live->window : live->window - window;
+  for (int i = 0; i < r->lives[kind]; i++) {
+    vcs_live_t *live = &r->live[kind][i];
+    if (y - live->y > VCS_OBJECT_GAP + 1) continue;
+    const int distance = window > live->window ? window - live->window : live->window - window;
     *none = false;
-    if (found || live->group != group || live->y >= y || distance >= VCS_OBJECT_SHIFT ||
-        (live->y < y - 1 && distance >= VCS_GAP_SHIFT))
-      return NULL;
+    if (found || live->group != group || live->y >= y || !vcs_live_reaches(live, y, distance)) return NULL;
     found = live;
-    r->recent[kind][0] = (int16_t)i;
+    r->recent[kind][0] = (uint8_t)i;
   }
   return found;
 }
 
 /* Adds the pixels of all copies as those of one group. Returns false if they are not equal, or pass the right edge, or
  * other objects of the kind may go on with them. All lit pixels are seen. */
-VCS_FN bool vcs_record_group(vcs_recorder_t *r, const vcs_use_t *use, unsigned group, int window, int width,
-                             const uint64_t lit[3]) {
-  vcs_copies_t copies = vcs_copies(group);
-  int second = window + 16 * copies.second, third = window + 16 * copies.third;
+VCS_FN bool vcs_record_group(vcs_recorder_t *r, const vcs_use_t *use, unsigned group, uint8_t colour, int window,
+                             int width, const uint64_t lit[3]) {
+  const vcs_copies_t copies = vcs_copies(group);
+  const int second = window + 16 * copies.second, third = window + 16 * copies.third;
   if ((third > second ? third : second) + width > VCS_WIDTH) return false;
-  uint64_t bits = vcs_pixels_at(lit, window, width);
-  if (!bits || vcs_pixels_at(lit, second, width) != bits || vcs_pixels_at(lit, third, width) != bits) return false;
-  vcs_live_t *live = &r->live[r->recent[use->kind][0]];
-  if (r->recent[use->kind][0] >= r->live_count || live->object.kind != use->kind || live->group != group ||
-      live->window != window || live->y != use->y - 1) {
+  const uint64_t bits = vcs_pixels_at(lit, window, width);
+  if (!bits || vcs_pixels_at(lit, second, width) != bits) return false;
+  if (copies.third && vcs_pixels_at(lit, third, width) != bits) return false;
+  vcs_live_t *live = &r->live[use->kind][r->recent[use->kind][0]];
+  if (r->recent[use->kind][0] >= r->lives[use->kind] || live->group != group || live->window != window ||
+      live->y != use->y - 1) {
     bool none;
     live = vcs_group_search(r, use->kind, use->y, window, group, &none);
     if (!live && !none) return false;
     if (!live) {
-      live = vcs_live_begin(r, use);
+      live = vcs_live_begin(r, use, 0);
       live->group = (uint8_t)group;
-      r->groups++;
       r->grouped |= (uint8_t)(1u << use->kind);
     }
   }
-  vcs_live_add(live, use, window, bits, bits);
+  vcs_live_add(live, use, colour, window, bits, bits);
   return true;
 }
 
+/* NUSIZ of a player or missile; the ball's size is at the same place in CTRLPF. */
+VCS_FN uint8_t vcs_nusiz_of(const vcs_t *m, int kind) {
+  return (uint8_t)(kind == VCS_BL ? m->ctrlpf & 0x30 : m->nusiz[kind & 1]);
+}
+
+VCS_FN uint8_t vcs_colour_of(const vcs_t *m, int kind) {
+  return m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0];
+}
+
+/* What else there is to a player, missile or ball than its pixels, in one number: position, NUSIZ, size, colour,
+ * mirrored, and from VCS_COPY_COLOURS on how the colours of the other copies differ (XOR) if they do. */
+enum { VCS_COPY_COLOURS = 40 };
+VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz, unsigned colour) {
+  const uint64_t look = pos | (uint64_t)colour << 24;
+  if (kind <= VCS_P1) return look | (nusiz & 7) << 8 | (uint64_t)(m->reflect[kind] != 0) << 32;
+  if (kind == VCS_BL) return look | (nusiz >> 4 & 3) << 16;
+  return look | (nusiz & 7) << 8 | (nusiz >> 4 & 3) << 16;
+}
+
+/* The width of a window. */
+VCS_FN int vcs_window_of(int kind, vcs_copies_t copies) {
+  return kind <= VCS_P1 ? 8 * copies.stretch + (copies.stretch > 1) : 8;
+}
+
+/* Adds the pixels of a player, missile or ball in all its windows, in some equal rows or a piece of one (0). A window
+ * that passes the right edge is two. All lit pixels are seen if `shown` is NULL. */
+VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, const uint64_t *lit,
+                               const uint64_t *shown) {
+  const vcs_copies_t copies = vcs_copies(look >> 8 & 7);
+  const int pos = (int)(look & 255), width = vcs_window_of(kind, copies);
+  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> 16 & 3), (int)(look >> 32 & 1), y, rows};
+  uint8_t colour = (uint8_t)(look >> 24);
+  if (copies.second && !shown && !(look >> VCS_COPY_COLOURS) &&
+      vcs_record_group(r, &use, look >> 8 & 7, colour, pos, width, lit))
+    return;
+  if (r->grouped >> kind & 1) vcs_live_part(r, kind, y);
+  for (int copy = 0, window = pos;;) {
+    if (window >= VCS_WIDTH) window -= VCS_WIDTH;
+    const int first = window + width > VCS_WIDTH ? VCS_WIDTH - window : width;
+    uint64_t bits = vcs_pixels_at(lit, window, first);
+    if (bits)
+      vcs_record_sprite(r, &use, copy, colour, window, bits, shown ? vcs_pixels_at(shown, window, first) : bits);
+    if (VCS_UNLIKELY(first < width)) {
+      bits = vcs_pixels_at(lit, 0, width - first);
+      if (bits)
+        vcs_record_sprite(r, &use, copy, colour, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
+    }
+    const int next = copy == 0 ? copies.second : copy == 1 ? copies.third : 0;
+    if (!next) return;
+    colour = (uint8_t)(look >> 24 ^ look >> (VCS_COPY_COLOURS + 8 * copy));
+    copy++;
+    window = pos + 16 * next;
+  }
+}
+
+/* ---- The playfield -------------------------------------------------------------------------------------------------
+ */
+
 /* Lists a block that ends before row `end`. */
 VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) {
-  vcs_object_t aside, *o = r->count < r->capacity ? &r->list[r->count] : &aside;
-  if (block->covered) {
+  const vcs_block_seen_t *seen = &r->seen[block->x];
+  const int w = block->w, h = end - block->y;
+  if (VCS_UNLIKELY(block->covered)) {
     r->covered--;
-    if (!block->seen) return;
+    if (!seen->seen) r->unseen++;
   }
+  if (VCS_UNLIKELY(block->place >= VCS_OBJECTS_MAX)) return;
+  vcs_object_t *o = &r->field[r->turn][block->place];
   vcs_object_clear(o, VCS_PF, 4);
   o->x = o->seen_x = block->x;
   o->y = o->seen_y = block->y;
-  o->w = o->seen_w = block->w;
-  o->h = o->seen_h = o->rows = (int16_t)(end - block->y);
-  o->pixels = o->seen = o->h * o->w;
+  o->w = o->seen_w = (int16_t)w;
+  o->h = o->seen_h = o->rows = (int16_t)h;
+  o->pixels = o->seen = h * w;
   o->colour = block->colour;
   o->colours = 1;
-  o->pattern = ((uint32_t)o->w << 16 | (uint32_t)o->h) * 0x9E3779B1u;
-  if (block->covered) {
-    o->seen_x = block->seen_x;
-    o->seen_y = block->seen_y;
-    o->seen_w = block->seen_w;
-    o->seen_h = block->seen_h;
-    o->seen = block->seen;
+  o->pattern = ((uint32_t)w << 16 | (uint32_t)h) * 0x9E3779B1u;
+  if (VCS_UNLIKELY(block->covered)) {
+    o->seen_x = seen->x;
+    o->seen_y = seen->y;
+    o->seen_w = seen->w;
+    o->seen_h = seen->h;
+    o->seen = seen->seen;
   }
-  r->count++;
 }
 
 /* Notes what is seen of a block in rows [y, end): the pixels `shown`. */
 VCS_SLOW_FN void vcs_block_see(vcs_recorder_t *r, vcs_block_t *block, int y, int end, const uint64_t shown[3]) {
+  vcs_block_seen_t *seen = &r->seen[block->x];
   int ones = 0, to = block->x + block->w;
   for (int at = block->x; at < to; at += 64) ones += vcs_ones(vcs_pixels_at(shown, at, to - at < 64 ? to - at : 64));
   if (ones == block->w && !block->covered) return;
   if (!block->covered) {
     block->covered = true;
     r->covered++;
-    block->seen_x = block->x;
-    block->seen_y = block->y;
-    block->seen_w = y > block->y ? block->w : 0;
-    block->seen_h = (int16_t)(y - block->y);
-    block->seen = block->seen_h * block->w;
+    seen->x = block->x;
+    seen->y = block->y;
+    seen->w = y > block->y ? block->w : 0;
+    seen->h = (int16_t)(y - block->y);
+    seen->seen = seen->h * block->w;
   }
   if (!ones) return;
   for (int at = block->x; at < to; at += 64) {
     uint64_t bits = vcs_pixels_at(shown, at, to - at < 64 ? to - at : 64);
-    if (bits) vcs_box_widen(&block->seen_x, &block->seen_w, at, bits);
+    if (bits) vcs_box_widen(&seen->x, &seen->w, at, bits);
   }
-  if (!block->seen) block->seen_y = (int16_t)y;
-  block->seen_h = (int16_t)(end - block->seen_y);
-  block->seen += (end - y) * ones;
+  if (!seen->seen) seen->y = (int16_t)y;
+  seen->h = (int16_t)(end - seen->y);
+  seen->seen += (end - y) * ones;
 }
 
-/* The first pixel after x that is set in a mask that has one, and the last one before x. */
-VCS_FN int vcs_next_pixel(const uint64_t mask[3], int x) {
-  int w = ++x >> 6;
-  uint64_t bits = mask[w] >> (x & 63) << (x & 63);
-  while (!bits) bits = mask[++w];
+/* The first cell after one that is set in a set that has one, and the last one before it. */
+VCS_HOT_FN int vcs_next_cell(const uint64_t set[3], int words, int at) {
+  int w = ++at >> 6;
+  uint64_t bits = set[w] >> (at & 63) << (at & 63);
+  while (words > 1 && !bits) bits = set[++w];
   return 64 * w + VCS_LOWEST_64(bits);
 }
-VCS_FN int vcs_last_pixel(const uint64_t mask[3], int x) {
-  int w = --x >> 6;
-  uint64_t bits = mask[w] << (63 - (x & 63)) >> (63 - (x & 63));
-  while (!bits) bits = mask[--w];
+VCS_HOT_FN int vcs_last_cell(const uint64_t set[3], int words, int at) {
+  int w = --at >> 6;
+  uint64_t bits = set[w] << (63 - (at & 63)) >> (63 - (at & 63));
+  while (words > 1 && !bits) bits = set[--w];
   return 64 * w + VCS_HIGHEST_64(bits);
 }
 
@@ -471,246 +621,218 @@ VCS_FN bool vcs_has_pixels(const uint64_t mask[3], int x, int count) {
   return vcs_pixels_at(mask, x, count) != 0;
 }
 
-VCS_FN bool vcs_has_pixel(const uint64_t mask[3], int x) { return mask[x >> 6] >> (x & 63) & 1; }
-
-VCS_FN uint8_t vcs_field_colour(const vcs_field_row_t *row, int x) {
-  int piece = row->pieces - 1;
-  while (piece > 0 && row->from[piece].x > x) piece--;
-  return row->from[piece].colour;
+VCS_FN uint8_t vcs_hue_at(const vcs_hues_t *hues, int x) {
+  int i = hues->count - 1;
+  while (i > 0 && hues->from[i].x > x) i--;
+  return hues->from[i].colour;
 }
 
-/* Finds the blocks that rows [y, end) with other colours cannot make longer: those of another colour. */
-VCS_SLOW_FN void vcs_blocks_turn(const vcs_recorder_t *r, const vcs_field_row_t *row, uint64_t turned[3]) {
-  for (int w = 0; w < 3; w++) {
-    for (uint64_t left = r->starts[w]; left; left &= left - 1) {
-      int x = 64 * w + VCS_LOWEST_64(left);
-      if (r->block[x].colour != vcs_field_colour(row, x)) turned[w] |= left & (0 - left);
+/* Ends and begins blocks before row y, from which on these cells of 1 << cell pixels are lit, in so many words;
+ * `breaks` are those with which another colour begins. A block goes on if it begins, ends and is coloured like a run of
+ * the row.
+ */
+VCS_HOT_FN void vcs_blocks_turn(vcs_recorder_t *r, int y, const uint64_t *lit, const uint64_t *breaks,
+                                const vcs_hues_t *hues, int words, int cell) {
+  uint64_t starts[3], ends[3], other[3] = {0, 0, 0}, before = 0, common = 0, differ = 0;
+  const int colour = hues->count == 1 ? hues->from[0].colour : -1;
+  for (int w = 0; w < words; w++) {
+    const uint64_t left = lit[w] << 1 | before;
+    starts[w] = lit[w] & (~left | breaks[w]);
+    ends[w] = left & (~lit[w] | breaks[w]);
+    before = lit[w] >> 63;
+    common |= starts[w] & r->starts[w];
+    differ |= ends[w] ^ r->ends[w];
+  }
+  if (common && VCS_UNLIKELY(colour < 0 || colour != r->colour)) { /* those of another colour */
+    for (int w = 0; w < words; w++) {
+      for (uint64_t left = starts[w] & r->starts[w]; left; left &= left - 1) {
+        const int x = (64 * w + VCS_LOWEST_64(left)) << cell;
+        if (r->block[x].colour != vcs_hue_at(hues, x)) other[w] |= left & (0 - left);
+      }
     }
   }
-}
-
-/* A block ends before row y because its end is another one; then one that begins at the same pixel is new. */
-VCS_FN void vcs_block_replace(vcs_recorder_t *r, const uint64_t starts[3], uint64_t turned[3], int x, int y) {
-  if (!vcs_has_pixel(r->starts, x) || !vcs_has_pixel(starts, x) || vcs_has_pixel(turned, x)) return;
-  turned[x >> 6] |= 1ULL << (x & 63);
-  vcs_block_end(r, &r->block[x], y);
-}
-
-/* Rows [y, end) of the playfield are equal: each run of lit pixels of one colour makes the block above it longer, or is
- * a new one. Blocks that do not go on are listed. Only where runs begin or end elsewhere than above is there anything
- * to do. */
-VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_field_row_t *row, int y, int end) {
-  uint64_t starts[3], ends[3], breaks[3] = {0, 0, 0}, turned[3] = {0, 0, 0}, hidden[3], before = 0;
-  int colour = row->pieces == 1 ? row->from[0].colour : -1;
-  for (int i = 1; i < row->pieces; i++) breaks[row->from[i].x >> 6] |= 1ULL << (row->from[i].x & 63);
-  for (int w = 0; w < 3; w++) {
-    uint64_t lit = row->lit[w], left = lit << 1 | before;
-    starts[w] = lit & (~left | breaks[w]);
-    ends[w] = left & (~lit | breaks[w]);
-    hidden[w] = lit ^ row->shown[w];
-    before = lit >> 63;
+  if (common && differ) { /* those that have another end */
+    for (int w = 0; w < words; w++) {
+      for (uint64_t left = ends[w] ^ r->ends[w]; left; left &= left - 1) {
+        const int end = 64 * w + VCS_LOWEST_64(left);
+        const int start = vcs_last_cell(left & (0 - left) & ends[w] ? starts : r->starts, words, end);
+        other[start >> 6] |= 1ULL << (start & 63);
+      }
+    }
   }
-  if (colour < 0 || colour != r->colour) vcs_blocks_turn(r, row, turned);
-  for (int w = 0; w < 3; w++) {
-    for (uint64_t left = r->starts[w] & (~starts[w] | turned[w]); left; left &= left - 1)
-      vcs_block_end(r, &r->block[64 * w + VCS_LOWEST_64(left)], y);
+  r->goes_on = false;
+  for (int w = 0; w < words; w++) {
+    r->goes_on |= (r->starts[w] & starts[w] & ~other[w]) != 0;
+    for (uint64_t left = r->starts[w] & (~starts[w] | other[w]); left; left &= left - 1)
+      vcs_block_end(r, &r->block[(64 * w + VCS_LOWEST_64(left)) << cell], r->field_end);
   }
-  for (int w = 0; w < 3; w++) {
-    for (uint64_t left = r->ends[w] & ~ends[w]; left; left &= left - 1)
-      vcs_block_replace(r, starts, turned, r->start_of[64 * w + VCS_LOWEST_64(left)], y);
-    for (uint64_t left = ends[w] & ~r->ends[w]; left; left &= left - 1)
-      vcs_block_replace(r, starts, turned, vcs_last_pixel(starts, 64 * w + VCS_LOWEST_64(left)), y);
-  }
-  for (int w = 0; w < 3; w++) {
-    for (uint64_t left = starts[w] & (~r->starts[w] | turned[w]); left; left &= left - 1) {
-      int x = 64 * w + VCS_LOWEST_64(left), to = vcs_next_pixel(ends, x);
+  for (int w = 0; w < words; w++) {
+    for (uint64_t left = starts[w] & (~r->starts[w] | other[w]); left; left &= left - 1) {
+      const int start = 64 * w + VCS_LOWEST_64(left), x = start << cell;
       vcs_block_t *block = &r->block[x];
       block->x = (uint8_t)x;
-      block->w = (uint8_t)(to - x);
-      block->colour = colour < 0 ? vcs_field_colour(row, x) : (uint8_t)colour;
+      block->w = (uint8_t)((vcs_next_cell(ends, words, start) - start) << cell);
+      block->colour = colour < 0 ? vcs_hue_at(hues, x) : (uint8_t)colour;
       block->covered = false;
       block->y = (int16_t)y;
-      r->start_of[to] = (uint8_t)x;
+      block->place = (int16_t)r->blocks++;
+    }
+    r->starts[w] = starts[w];
+    r->ends[w] = ends[w];
+  }
+  r->colour = colour;
+}
+
+/* All blocks end. */
+VCS_SLOW_FN void vcs_blocks_end(vcs_recorder_t *r) {
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = r->starts[w]; left; left &= left - 1)
+      vcs_block_end(r, &r->block[(64 * w + VCS_LOWEST_64(left)) << r->cell], r->field_end);
+    r->starts[w] = r->ends[w] = 0;
+  }
+}
+
+/* Counts cells of another size from now on. */
+VCS_SLOW_FN void vcs_blocks_resize(vcs_recorder_t *r, int cell) {
+  uint64_t starts[3] = {0, 0, 0}, ends[3] = {0, 0, 0};
+  for (int w = 0; w < 3; w++) {
+    for (uint64_t left = r->starts[w]; left; left &= left - 1) {
+      const vcs_block_t *block = &r->block[(64 * w + VCS_LOWEST_64(left)) << r->cell];
+      const int start = block->x >> cell, end = (block->x + block->w) >> cell;
+      starts[start >> 6] |= 1ULL << (start & 63);
+      ends[end >> 6] |= 1ULL << (end & 63);
     }
   }
   for (int w = 0; w < 3; w++) {
     r->starts[w] = starts[w];
     r->ends[w] = ends[w];
   }
-  r->colour = colour;
-  if (!(hidden[0] | hidden[1] | hidden[2]) && !r->covered) return;
+  r->cell = cell;
+}
+
+/* The lowest bits of the sixteen groups of four bits. */
+VCS_FN uint64_t vcs_fourths(uint64_t bits) {
+  bits &= 0x1111111111111111ULL;
+  bits = (bits | bits >> 3) & 0x0303030303030303ULL;
+  bits = (bits | bits >> 6) & 0x000F000F000F000FULL;
+  return (bits * 0x0001001001001000ULL) >> 48;
+}
+
+/* Rows [y, end) of the playfield are equal: each run of lit pixels of one colour makes the block above it longer, or is
+ * a new one. Blocks that do not go on are listed. Nearly always all runs begin and end at multiples of four pixels, and
+ * then a row is a word of 40 cells. All lit pixels are seen if `shown` is NULL. */
+VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_hues_t *hues, int y, int end, const uint64_t lit[3],
+                                const uint64_t *shown) {
+  uint64_t breaks[3] = {0, 0, 0}, edges = (lit[0] ^ lit[0] >> 1) | (lit[1] ^ lit[1] >> 1) | (lit[2] ^ lit[2] >> 1);
+  if (r->field_end != y) vcs_blocks_end(r);
+  r->field_end = (int16_t)y;
+  for (int i = 1; i < hues->count; i++) {
+    const int x = hues->from[i].x;
+    if (vcs_pixels_at(lit, x - 1, 2) != 3) continue;
+    breaks[x >> 6] |= 1ULL << (x & 63);
+    if (x & 3) edges = ~0ULL;
+  }
+  const bool aligned = !(edges & 0x7777777777777777ULL);
+  const int cell = aligned && r->aligned ? 2 : 0;
+  if (VCS_UNLIKELY(cell != r->cell)) vcs_blocks_resize(r, cell);
+  r->aligned = aligned;
+  if (cell) {
+    const uint64_t cells = vcs_fourths(lit[0]) | vcs_fourths(lit[1]) << 16 | vcs_fourths(lit[2]) << 32;
+    uint64_t broken = 0;
+    if (hues->count > 1) broken = vcs_fourths(breaks[0]) | vcs_fourths(breaks[1]) << 16 | vcs_fourths(breaks[2]) << 32;
+    vcs_blocks_turn(r, y, &cells, &broken, hues, 1, 2);
+  } else {
+    vcs_blocks_turn(r, y, lit, breaks, hues, 3, 0);
+  }
+  r->field_end = (int16_t)end;
+  if (!shown && !r->covered) return;
+  uint64_t hidden[3] = {0, 0, 0};
+  if (!shown) shown = lit;
+  for (int w = 0; w < 3; w++) hidden[w] = lit[w] ^ shown[w];
   for (int w = 0; w < 3; w++) {
-    for (uint64_t left = starts[w]; left; left &= left - 1) {
-      vcs_block_t *block = &r->block[64 * w + VCS_LOWEST_64(left)];
-      if (block->covered || vcs_has_pixels(hidden, block->x, block->w)) vcs_block_see(r, block, y, end, row->shown);
+    for (uint64_t left = r->starts[w]; left; left &= left - 1) {
+      vcs_block_t *block = &r->block[(64 * w + VCS_LOWEST_64(left)) << cell];
+      if (block->covered || vcs_has_pixels(hidden, block->x, block->w)) vcs_block_see(r, block, y, end, shown);
     }
   }
 }
 
-/* Turns the collected rows of the playfield into blocks. */
-VCS_FN void vcs_field_end(vcs_recorder_t *r) {
-  if (r->field_end == r->field_y) return;
-  vcs_blocks_add(r, &r->field, r->field_y, r->field_end);
-  r->field_y = r->field_end;
+/* What else there is to the playfield than its pixels: the colours of its halves, or VCS_HUES, if there are more. */
+#define VCS_HUES (1ULL << 63)
+VCS_FN uint64_t vcs_field_look(unsigned left, unsigned right) { return (uint64_t)left << 24 | (uint64_t)right << 32; }
+
+/* Whether the playfield has the colours of the players. */
+VCS_FN bool vcs_is_scored(const vcs_t *m, unsigned ctrlpf) {
+  return (ctrlpf & 2) && (!(ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
 }
 
-/* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
-VCS_SLOW_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
-  vcs_field_end(r);
-  for (int w = 0; w < 3; w++) {
-    for (uint64_t left = r->starts[w]; left; left &= left - 1)
-      vcs_block_end(r, &r->block[64 * w + VCS_LOWEST_64(left)], r->field_y);
-    r->starts[w] = r->ends[w] = 0;
+/* Adds equal rows [y, end) of the playfield. `hues` are its colours if its look is VCS_HUES. */
+VCS_FN void vcs_field_add(vcs_recorder_t *r, uint64_t look, const vcs_hues_t *hues, int y, int end, const uint64_t *lit,
+                          const uint64_t *shown) {
+  vcs_hues_t halves;
+  if (!(look & VCS_HUES)) {
+    halves.from[0].x = 0;
+    halves.from[0].colour = (uint8_t)(look >> 24);
+    halves.from[1].x = VCS_WIDTH / 2;
+    halves.from[1].colour = (uint8_t)(look >> 32);
+    halves.count = halves.from[0].colour == halves.from[1].colour ? 1 : 2;
+    hues = &halves;
   }
-  r->field_y = r->field_end = (int16_t)y;
+  vcs_blocks_add(r, hues, y, end, lit, shown);
 }
 
-/* The row that was being drawn is complete: it is one more of the collected rows, or ends them. */
-VCS_FN void vcs_field_row_end(vcs_recorder_t *r) {
-  int y = r->row_y;
-  if (y < 0) return;
-  r->row_y = -1;
-  if (r->field_end != y) vcs_field_gap(r, y);
-  bool same = r->field_end > r->field_y && r->row.pieces == r->field.pieces;
-  for (int w = 0; w < 3 && same; w++) {
-    same = r->row.lit[w] == r->field.lit[w] && r->row.shown[w] == r->field.shown[w];
-  }
-  for (int i = 0; i < r->row.pieces && same; i++) {
-    same = r->row.from[i].x == r->field.from[i].x && r->row.from[i].colour == r->field.from[i].colour;
-  }
-  if (!same) {
-    vcs_field_end(r);
-    for (int w = 0; w < 3; w++) {
-      r->field.lit[w] = r->row.lit[w];
-      r->field.shown[w] = r->row.shown[w];
+/* ---- The log -------------------------------------------------------------------------------------------------------
+ */
+
+VCS_FN int vcs_streak_y(const vcs_streak_t *streak) { return (int16_t)streak->span; }
+VCS_FN int vcs_streak_rows(const vcs_streak_t *streak) { return (int)(streak->span >> 16 & 0xFFFF); }
+
+/* Adds streaks of a kind that have ended; one without rows is a piece of a row. */
+VCS_SLOW_FN void vcs_streaks_add(vcs_recorder_t *r, int kind, const vcs_streak_t *streak, int count) {
+  for (int i = 0; i < count; i++, streak++) {
+    const int y = vcs_streak_y(streak), rows = vcs_streak_rows(streak);
+    const uint64_t *shown = streak->span & VCS_PARTLY ? streak->shown.word : NULL;
+    if (kind == VCS_PF) {
+      const int kept = (int)(streak->look & 0xFF);
+      const vcs_hues_t *hues = kept ? &r->memory->log[r->turn].hues[kept - 1] : &r->hues;
+      vcs_field_add(r, streak->look, hues, y, y + rows, streak->lit.word, shown);
+    } else {
+      vcs_record_windows(r, kind, streak->look, y, rows, streak->lit.word, shown);
     }
-    for (int i = 0; i < r->row.pieces; i++) r->field.from[i] = r->row.from[i];
-    r->field.pieces = r->row.pieces;
   }
-  r->field_end = (int16_t)(y + 1);
 }
 
-/* Adds a piece of the playfield in row y, from x0 on, in one colour. */
-VCS_FN void vcs_field_add(vcs_recorder_t *r, int y, int x0, uint8_t colour, const uint64_t lit[3],
-                          const uint64_t shown[3]) {
-  vcs_field_row_t *row = &r->row;
-  if (r->row_y != y) {
-    vcs_field_row_end(r);
-    r->row_y = (int16_t)y;
-    row->pieces = 0;
-    for (int w = 0; w < 3; w++) row->lit[w] = row->shown[w] = 0;
-  }
-  for (int w = 0; w < 3; w++) {
-    row->lit[w] |= lit[w];
-    row->shown[w] |= shown[w];
-  }
-  if (row->pieces && row->from[row->pieces - 1].colour == colour) return;
-  if (row->pieces == VCS_FIELD_PIECES) return;
-  row->from[row->pieces].x = row->pieces ? (uint8_t)x0 : 0;
-  row->from[row->pieces].colour = colour;
-  row->pieces++;
+/* A kind has more streaks than a log takes: from now on they are added at once. */
+VCS_SLOW_FN void vcs_log_stop(vcs_recorder_t *r, int kind) {
+  vcs_log_t *log = &r->memory->log[r->turn];
+  r->logging &= (uint8_t) ~(1u << kind);
+  vcs_streaks_add(r, kind, log->entry[kind], log->count[kind]);
+  r->streak[kind] = &r->own[kind];
+  log->count[kind] = 0;
+  log->passages[kind] = 0;
 }
 
-/* Adds the pixels of an object in one of its windows; a window that passes the right edge is two. All lit pixels are
- * seen if `shown` is NULL. */
-VCS_FN void vcs_record_window(vcs_recorder_t *r, const vcs_use_t *use, int from, int width, const uint64_t lit[3],
-                              const uint64_t shown[3]) {
-  if (from >= VCS_WIDTH) from -= VCS_WIDTH;
-  int first = from + width > VCS_WIDTH ? VCS_WIDTH - from : width;
-  uint64_t bits = vcs_pixels_at(lit, from, first);
-  if (bits) vcs_record_sprite(r, use, from, bits, shown ? vcs_pixels_at(shown, from, first) : bits);
-  if (first == width) return;
-  bits = vcs_pixels_at(lit, 0, width - first);
-  if (bits) vcs_record_sprite(r, use, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
+/* Keeps the colours of a streak of the playfield. */
+VCS_SLOW_FN void vcs_log_hues(vcs_recorder_t *r, vcs_streak_t *streak) {
+  vcs_log_t *log = &r->memory->log[r->turn];
+  vcs_hues_t *kept = &log->hues[log->hues_count];
+  kept->count = r->hues.count;
+  for (int i = 0; i < kept->count; i++) kept->from[i] = r->hues.from[i];
+  streak->look |= (unsigned)++log->hues_count;
 }
 
-/* NUSIZ of a player or missile; the ball's size is at the same place in CTRLPF. */
-VCS_FN uint8_t vcs_nusiz_of(const vcs_t *m, int kind) {
-  return (uint8_t)(kind == VCS_BL ? m->ctrlpf & 0x30 : m->nusiz[kind & 1]);
-}
-
-/* What else there is to an object than its pixels, in one number: position, NUSIZ, colour, size, mirrored. The
- * playfield has its colours only; it has two with the score's colours. */
-VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz) {
-  unsigned colour = m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0], size = 0, reflected = 0;
-  if (kind == VCS_PF) {
-    bool scored = (m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
-    return scored ? 1u << 16 | (uint64_t)m->colu[VCS_COLUP0] << 24 | (uint64_t)m->colu[VCS_COLUP1] << 32
-                  : (uint64_t)colour << 24 | (uint64_t)colour << 32;
-  }
-  if (kind == VCS_BL) {
-    size = nusiz >> 4 & 3, nusiz = 0;
-  } else if (kind <= VCS_P1) {
-    reflected = m->reflect[kind] != 0, nusiz &= 7;
+/* The present streak of an object has ended after so many rows: it is logged, or added. */
+VCS_FN void vcs_streak_done(vcs_recorder_t *r, int kind, int rows) {
+  vcs_streak_t *streak = r->streak[kind];
+  streak->span |= (uint64_t)(unsigned)rows << 16;
+  if (VCS_LIKELY(r->logging >> kind & 1)) {
+    vcs_log_t *log = &r->memory->log[r->turn];
+    if (VCS_UNLIKELY(streak->look & VCS_HUES)) vcs_log_hues(r, streak);
+    r->streak[kind]++;
+    if (VCS_UNLIKELY(++log->count[kind] == VCS_ENTRIES || (kind == VCS_PF && log->hues_count == VCS_HUES_KEPT)))
+      vcs_log_stop(r, kind);
   } else {
-    size = nusiz >> 4 & 3, nusiz &= 7;
-  }
-  return pos | (uint64_t)nusiz << 8 | (uint64_t)size << 16 | (uint64_t)colour << 24 | (uint64_t)reflected << 32;
-}
-
-/* Adds the pixels of a player, missile or ball in all its windows, in some equal rows or a piece of one. */
-VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, const uint64_t *lit,
-                               const uint64_t *shown) {
-  vcs_copies_t copies = vcs_copies(look >> 8 & 7);
-  int pos = (int)(look & 255), width = 8;
-  vcs_use_t use = {kind, 0, 1 << (look >> 16 & 3), (int)(look >> 32 & 1), y, rows, (uint8_t)(look >> 24)};
-  if (kind <= VCS_P1) {
-    use.size = copies.stretch;
-    width = 8 * copies.stretch + (copies.stretch > 1);
-  }
-  if (copies.second && !shown && vcs_record_group(r, &use, look >> 8 & 7, pos, width, lit)) return;
-  if (r->grouped >> kind & 1) vcs_live_part(r, kind, y);
-  vcs_record_window(r, &use, pos, width, lit, shown);
-  if (copies.second) {
-    use.copy = 1;
-    vcs_record_window(r, &use, pos + 16 * copies.second, width, lit, shown);
-  }
-  if (copies.third) {
-    use.copy = 2;
-    vcs_record_window(r, &use, pos + 16 * copies.third, width, lit, shown);
-  }
-}
-
-/* Adds a piece [x0, x1) of the playfield in row y. */
-VCS_FN void vcs_record_field(vcs_recorder_t *r, uint64_t look, int y, int x0, int x1, const uint64_t *lit,
-                             const uint64_t *shown) {
-  if (x0 < 80 || !(look >> 16 & 1)) vcs_field_add(r, y, x0, (uint8_t)(look >> 24), lit, shown);
-  if (x1 > 80 && look >> 16 & 1) vcs_field_add(r, y, x0 < 80 ? 80 : x0, (uint8_t)(look >> 32), lit, shown);
-}
-
-/* Adds equal rows [y, end) of the whole playfield. */
-VCS_FN void vcs_record_field_rows(vcs_recorder_t *r, uint64_t look, int y, int end, const uint64_t *lit,
-                                  const uint64_t *shown) {
-  vcs_field_row_t *row = &r->row;
-  vcs_field_row_end(r);
-  if (r->field_end == y) {
-    vcs_field_end(r);
-  } else {
-    vcs_field_gap(r, y);
-  }
-  for (int w = 0; w < 3; w++) {
-    row->lit[w] = lit[w];
-    row->shown[w] = shown[w];
-  }
-  row->from[0].x = 0;
-  row->from[0].colour = (uint8_t)(look >> 24);
-  row->from[1].x = 80;
-  row->from[1].colour = (uint8_t)(look >> 32);
-  row->pieces = row->from[0].colour == row->from[1].colour ? 1 : 2;
-  vcs_blocks_add(r, row, y, end);
-  r->field_y = r->field_end = (int16_t)end;
-}
-
-/* The streak of an object ends before row y: it is added. */
-VCS_FN void vcs_streak_end(vcs_recorder_t *r, int kind, int y) {
-  const vcs_streak_t *streak = &r->streak[kind];
-  const uint64_t *shown = r->partly >> kind & 1 ? streak->shown.word : NULL;
-  r->on &= (uint8_t) ~(1u << kind);
-  r->partly &= (uint8_t) ~(1u << kind);
-  if (kind != VCS_PF) {
-    vcs_record_windows(r, kind, streak->look, streak->y, y - streak->y, streak->lit.word, shown);
-  } else {
-    vcs_record_field_rows(r, streak->look, streak->y, y, streak->lit.word, shown ? shown : streak->lit.word);
+    vcs_streaks_add(r, kind, streak, 1);
   }
 }
 
@@ -718,63 +840,223 @@ VCS_FN bool vcs_is_same(const uint64_t a[3], const uint64_t b[3]) {
   return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]));
 }
 
-/* A whole row of an object: its streak goes on, or ends and another one begins. All lit pixels are seen if `shown` is
- * NULL.
+VCS_FN bool vcs_are_equal(const vcs_streak_t *a, const vcs_streak_t *b, int count) {
+  for (int i = 0; i < count; i++) {
+    if ((a[i].look ^ b[i].look) | (a[i].span ^ b[i].span) || !vcs_is_same(a[i].lit.word, b[i].lit.word)) return false;
+    if (a[i].span & VCS_PARTLY && !vcs_is_same(a[i].shown.word, b[i].shown.word)) return false;
+  }
+  return true;
+}
+
+/* The entries of a kind up to which nothing can go on with what follows. */
+VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count) {
+  int end = 0;
+  for (; from < count; from++) {
+    const int y = vcs_streak_y(&entry[from]), rows = vcs_streak_rows(&entry[from]);
+    if (end && y > end + VCS_OBJECT_GAP) break;
+    if (y + (rows ? rows : 1) > end) end = y + (rows ? rows : 1);
+  }
+  return from;
+}
+
+/* All objects of a kind end. */
+VCS_FN void vcs_live_end_all(vcs_recorder_t *r, int kind) {
+  for (int i = 0; i < r->lives[kind]; i++) vcs_live_end(r, &r->live[kind][i]);
+  r->lives[kind] = 0;
+}
+
+/* Notes the passage of the streaks [from, to) that has become the objects from number `first` on. */
+VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen) {
+  const vcs_passage_t passage = {(int16_t)from, (int16_t)(to - from), (int16_t)first, (int16_t)(end - first),
+                                 (int16_t)unseen};
+  if (to > from && end <= VCS_OBJECTS_MAX) log->passage[kind][log->passages[kind]++] = passage;
+}
+
+/* The first passage of a kind from number `old` on that does not begin above row y. */
+VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
+  while (old < last->passages[kind] && vcs_streak_y(&last->entry[kind][last->passage[kind][old].entry]) < y) old++;
+  return old;
+}
+
+/* Makes objects of the streaks of a player, missile or ball. They are parted where nothing goes on, and a passage that
+ * was the same in the last frame has the same objects. */
+VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
+  vcs_log_t *now = &r->memory->log[r->turn];
+  const vcs_log_t *last = &r->memory->log[!r->turn];
+  const vcs_streak_t *entry = now->entry[kind];
+  now->passages[kind] = 0;
+  for (int from = 0, to, old = 0; from < now->count[kind]; from = to) {
+    const int32_t first = r->sprites;
+    to = vcs_passage_end(entry, from, now->count[kind]);
+    old = vcs_passage_next(last, kind, old, vcs_streak_y(&entry[from]));
+    const vcs_passage_t *was = &last->passage[kind][old];
+    if (old < last->passages[kind] && was->entries == to - from &&
+        vcs_are_equal(&entry[from], &last->entry[kind][was->entry], to - from)) {
+      for (int i = 0; i < was->objects; i++) vcs_record_object(r, &r->sprite[!r->turn][was->object + i]);
+    } else {
+      vcs_streaks_add(r, kind, &entry[from], to - from);
+      vcs_live_end_all(r, kind);
+    }
+    vcs_passage_add(now, kind, from, to, first, r->sprites, 0);
+  }
+}
+
+/* The number of colours that the streaks of two frames have in common, from the first on. */
+VCS_FN int vcs_same_hues(const vcs_log_t *now, const vcs_log_t *last) {
+  int n = 0;
+  for (; n < now->hues_count && n < last->hues_count && now->hues[n].count == last->hues[n].count; n++) {
+    for (int k = 0; k < now->hues[n].count; k++) {
+      if (now->hues[n].from[k].x != last->hues[n].from[k].x ||
+          now->hues[n].from[k].colour != last->hues[n].from[k].colour)
+        return n;
+    }
+  }
+  return n;
+}
+
+/* Finds for each streak of the playfield the number of the same one in the last frame, or -1. */
+VCS_SLOW_FN void vcs_field_match(const vcs_log_t *now, const vcs_log_t *last, int16_t match[VCS_ENTRIES + 1]) {
+  const vcs_streak_t *a = now->entry[VCS_PF], *b = last->entry[VCS_PF];
+  const int hues = vcs_same_hues(now, last);
+  for (int i = 0, j = 0; i < now->count[VCS_PF]; i++) {
+    while (j < last->count[VCS_PF] && vcs_streak_y(&b[j]) < vcs_streak_y(&a[i])) j++;
+    const bool same = j < last->count[VCS_PF] && (int)(a[i].look & 0xFF) <= hues && vcs_are_equal(&a[i], &b[j], 1);
+    match[i] = (int16_t)(same ? j : -1);
+  }
+}
+
+/* Whether no block goes on from the streak before number i to it, given that none did from j - 1 to j in the last
+ * frame.
  */
-VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit,
-                           const uint64_t *shown) {
-  vcs_streak_t *streak = &r->streak[kind];
-  bool partly = shown && !vcs_is_same(shown, lit);
+VCS_FN bool vcs_field_parts(const vcs_log_t *now, const int16_t *match, int i, int j) {
+  const vcs_streak_t *a = now->entry[VCS_PF];
+  if (i == 0 || i == now->count[VCS_PF] || (match[i - 1] == j - 1 && match[i] == j)) return true;
+  return vcs_streak_y(&a[i]) != vcs_streak_y(&a[i - 1]) + vcs_streak_rows(&a[i - 1]);
+}
+
+/* Whether the streaks from number i on are a passage of the last frame. */
+VCS_FN bool vcs_field_repeats(const vcs_log_t *now, const int16_t *match, int i, const vcs_passage_t *was) {
+  if (match[i] != was->entry || was->entries > now->count[VCS_PF] - i) return false;
+  for (int k = 1; k < was->entries; k++) {
+    if (match[i + k] != was->entry + k) return false;
+  }
+  return vcs_field_parts(now, match, i, was->entry) &&
+         vcs_field_parts(now, match, i + was->entries, was->entry + was->entries);
+}
+
+/* Copies objects that are not in the same place. */
+VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
+#if defined(__CUDA_ARCH__)
+  for (int32_t i = 0; i < count; i++) to[i] = from[i];
+#else
+  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
+#endif
+}
+
+/* The same for the playfield, whose passages are known when blocks have been made of them. */
+VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
+  vcs_log_t *now = &r->memory->log[r->turn];
+  const vcs_log_t *last = &r->memory->log[!r->turn];
+  const vcs_streak_t *entry = now->entry[VCS_PF];
+  const int count = now->count[VCS_PF];
+  int16_t match[VCS_ENTRIES + 1];
+  int32_t first = 0, unseen = 0;
+  int from = 0, old = 0;
+  now->passages[VCS_PF] = 0;
+  vcs_field_match(now, last, match);
+  for (int i = 0; i < count;) {
+    const vcs_passage_t *was = &last->passage[VCS_PF][old];
+    while (match[i] >= 0 && old < last->passages[VCS_PF] && was->entry < match[i]) was = &last->passage[VCS_PF][++old];
+    if (old < last->passages[VCS_PF] && vcs_field_repeats(now, match, i, was) &&
+        r->blocks + was->objects <= VCS_OBJECTS_MAX) {
+      if (from < i) {
+        vcs_blocks_end(r);
+        vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen);
+      }
+      first = r->blocks;
+      vcs_objects_copy(&r->field[r->turn][first], &r->field[!r->turn][was->object], was->objects);
+      r->blocks += was->objects;
+      r->unseen += was->unseen;
+      vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen);
+      i += was->entries;
+      from = i;
+      first = r->blocks;
+      unseen = r->unseen;
+    } else {
+      const int32_t before = r->blocks;
+      vcs_streaks_add(r, VCS_PF, &entry[i], 1);
+      if (!r->goes_on) {
+        vcs_passage_add(now, VCS_PF, from, i, first, before, r->unseen - unseen);
+        from = i;
+        first = before;
+        unseen = r->unseen;
+      }
+      i++;
+    }
+  }
+  vcs_blocks_end(r);
+  vcs_passage_add(now, VCS_PF, from, count, first, r->blocks, r->unseen - unseen);
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------------
+ */
+
+/* The streak of an object ends before row y. */
+VCS_FN void vcs_streak_end(vcs_recorder_t *r, int kind, int y) {
+  r->on &= (uint8_t) ~(1u << kind);
+  r->partly &= (uint8_t) ~(1u << kind);
+  vcs_streak_done(r, kind, y - vcs_streak_y(r->streak[kind]));
+}
+
+/* A whole row of an object, all of which is seen: its streak goes on, or ends and another one begins. */
+VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit) {
   if (r->on >> kind & 1) {
-    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && (r->partly >> kind & 1) == partly &&
-        (!partly || vcs_is_same(streak->shown.word, shown)))
+    const vcs_streak_t *streak = r->streak[kind];
+    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && !(r->partly >> kind & 1)) return;
+    vcs_streak_end(r, kind, y);
+  }
+  vcs_streak_t *streak = r->streak[kind];
+  streak->look = look;
+  streak->span = (unsigned)y;
+  for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
+  r->on |= (uint8_t)(1u << kind);
+}
+
+/* The same for one of whose pixels those that are hidden are not seen; NULL: all are. */
+VCS_SLOW_FN void vcs_streak_row_covered(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit,
+                                        const uint64_t *hidden) {
+  const uint64_t none[3] = {0, 0, 0}, *out = hidden ? hidden : none;
+  const uint64_t shown[3] = {lit[0] & ~out[0], lit[1] & ~out[1], lit[2] & ~out[2]};
+  if (vcs_is_same(shown, lit)) {
+    vcs_streak_row(r, kind, look, y, lit);
+    return;
+  }
+  if (r->on >> kind & 1) {
+    const vcs_streak_t *streak = r->streak[kind];
+    if (r->partly >> kind & 1 && streak->look == look && vcs_is_same(streak->lit.word, lit) &&
+        vcs_is_same(streak->shown.word, shown))
       return;
     vcs_streak_end(r, kind, y);
   }
+  vcs_streak_t *streak = r->streak[kind];
   streak->look = look;
-  streak->y = (int16_t)y;
+  streak->span = (unsigned)y | VCS_PARTLY;
   for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
-  for (int w = 0; w < 3 && partly; w++) streak->shown.word[w] = shown[w];
+  for (int w = 0; w < 3; w++) streak->shown.word[w] = shown[w];
   r->on |= (uint8_t)(1u << kind);
-  r->partly |= (uint8_t)(partly << kind);
-}
-
-/* A piece [x0, x1) of row y of an object, which may have been at other places in it. */
-VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind, int y, int x0, int x1,
-                                    const uint64_t *lit, const uint64_t *shown) {
-  for (int i = 0; i <= r->stances[kind]; i++) {
-    bool last = i == r->stances[kind];
-    const vcs_stance_t *stance = &r->stance[kind][i];
-    int to = last ? x1 : stance->end;
-    uint64_t look = last ? vcs_look_of(m, kind, m->pos[kind], vcs_nusiz_of(m, kind))
-                         : vcs_look_of(m, kind, stance->pos, stance->nusiz);
-    uint64_t part[3], seen[3];
-    if (to <= x0) continue;
-    for (int w = 0; w < 3; w++) {
-      part[w] = lit[w] & vcs_from(x0, w) & ~vcs_from(to, w);
-      seen[w] = part[w] & (shown ? shown[w] : part[w]);
-    }
-    vcs_record_windows(r, kind, look, y, 1, part, seen);
-    x0 = to;
-  }
+  r->partly |= (uint8_t)(1u << kind);
 }
 
 /* An object is about to change at pixel x of the row: what it is so far is where it is now. */
 VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x) {
-  vcs_stance_t now = {0, vcs_nusiz_of(m, kind), (uint8_t)x};
-  int n = r->stances[kind];
   if (kind == VCS_PF) return;
-  now.pos = m->pos[kind];
+  const vcs_stance_t now = {m->pos[kind], vcs_nusiz_of(m, kind), (uint8_t)x};
+  int n = r->stances[kind];
   if (n == VCS_STANCES || (n && r->stance[kind][n - 1].pos == now.pos && r->stance[kind][n - 1].nusiz == now.nusiz))
     n--;
   r->stance[kind][n] = now;
   r->stances[kind] = (uint8_t)(n + 1);
   r->stirred |= (uint8_t)(1u << kind);
-}
-
-/* A row has ended. */
-VCS_FN void vcs_record_row_end(vcs_recorder_t *r) {
-  for (; r->stirred; r->stirred &= (uint8_t)(r->stirred - 1)) r->stances[VCS_LOWEST((unsigned)r->stirred)] = 0;
 }
 
 /* Whether all stances of a row are the present one. */
@@ -783,174 +1065,370 @@ VCS_FN bool vcs_stands_still(const vcs_t *m, const vcs_recorder_t *r, int kind) 
                                    r->stance[kind][0].nusiz == vcs_nusiz_of(m, kind));
 }
 
-/* The objects of a colour, with their pixels: P0 and M0, P1 and M1, PF and BL. Those of one colour do not cover each
- * other. */
-VCS_FN void vcs_join_pair(unsigned on, const uint64_t *lit[VCS_OBJECTS], int a, int b, uint64_t both[3]) {
-  for (int w = 0; w < 3; w++) both[w] = 0;
-  for (int w = 0; w < 3 && on >> a & 1; w++) both[w] = lit[a][w];
-  for (int w = 0; w < 3 && on >> b & 1; w++) both[w] |= lit[b][w];
-}
-
-/* Finds the pixels of each object that are `seen` and not covered by another one; `pair` are those of vcs_join_pair. */
-VCS_SLOW_FN void vcs_find_shown(const vcs_t *m, unsigned on, const uint64_t seen[3], const uint64_t *lit[VCS_OBJECTS],
-                                uint64_t pair[3][3], uint64_t shown[VCS_OBJECTS][3]) {
-  bool front = m->ctrlpf & 4, scored = (m->ctrlpf & 2) && (!front || vcs_objects_on(m) == 1u << VCS_PF);
-  for (unsigned left = on; left; left &= left - 1) {
-    int i = VCS_LOWEST(left), side = i & 1;
+/* Pixels [x0, x1) of row y of an object that has been at other places in it. They have one colour. */
+VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind, int y, int x0, int x1, unsigned colour,
+                                    const uint64_t *lit, const uint64_t *hidden) {
+  if (r->on >> kind & 1) vcs_streak_end(r, kind, y);
+  for (int i = 0; i <= r->stances[kind]; i++) {
+    const vcs_stance_t last = {m->pos[kind], vcs_nusiz_of(m, kind), (uint8_t)x1};
+    const vcs_stance_t stance = i == r->stances[kind] ? last : r->stance[kind][i];
+    const int to = stance.end < x1 ? stance.end : x1;
+    vcs_streak_t *streak = r->streak[kind];
+    if (to <= x0) continue;
+    streak->look = vcs_look_of(m, kind, stance.pos, stance.nusiz, colour);
+    streak->span = (unsigned)y | VCS_PARTLY;
     for (int w = 0; w < 3; w++) {
-      uint64_t half = ~vcs_from(80, w), pf = scored && on >> VCS_PF & 1 ? lit[VCS_PF][w] : 0, cover;
-      if (i == VCS_PF &&
-          scored) { /* it has the left player's colour on the left half, and is in front of the right one */
-        cover = pair[0][w] | (pair[1][w] & ~half);
-      } else if (i >= VCS_BL) {
-        cover = front && !scored ? 0 : pair[0][w] | pair[1][w] | pf;
-      } else {
-        cover = (side ? pair[0][w] | (pf & half) : 0) | (front && !scored ? pair[2][w] : 0);
+      streak->lit.word[w] = lit[w] & vcs_from(x0, w) & ~vcs_from(to, w);
+      streak->shown.word[w] = streak->lit.word[w] & ~(hidden ? hidden[w] : 0);
+    }
+    vcs_streak_done(r, kind, 0);
+    x0 = to;
+  }
+}
+
+/* What covers the objects: P0 and M0, P1 and M1, the ball, the playfield. Those of one colour do not cover each other.
+ */
+typedef struct {
+  uint64_t word[4][3];
+} vcs_cover_t;
+VCS_FN const uint64_t *vcs_cover_of(const vcs_cover_t *cover, int kind) {
+  return cover->word[kind >= VCS_BL ? kind - 2 : kind & 1];
+}
+
+/* What the objects of each colour light (vcs_layers_t): PF and BL, P1 and M1, P0 and M0. */
+VCS_FN void vcs_join_layers(unsigned lit, const vcs_pixels_t line[VCS_OBJECTS], uint64_t layer[3][VCS_LINE_WORDS]) {
+  for (int i = 0; i < 3; i++) layer[i][0] = layer[i][1] = layer[i][2] = 0;
+  for (; lit; lit &= lit - 1) {
+    const int i = VCS_LOWEST(lit);
+    uint64_t *both = layer[i >= VCS_BL ? 0 : 2 - (i & 1)];
+    for (int w = 0; w < 3; w++) both[w] |= line[i].word[w];
+  }
+}
+
+/* Finds what covers the objects that are lit, with [blank, VCS_COMB_PIXELS) in any case. `layer` is NULL, or as
+ * painted. Returns false if nothing does. */
+VCS_FN bool vcs_find_cover(const vcs_t *m, unsigned ctrlpf, unsigned lit, const vcs_pixels_t line[VCS_OBJECTS],
+                           const uint64_t (*layer)[VCS_LINE_WORDS], int blank, vcs_cover_t *cover) {
+  const bool scored = vcs_is_scored(m, ctrlpf), front = (ctrlpf & 4) && !scored;
+  const int layers = ((lit & 5) != 0) + ((lit & 10) != 0) + ((lit & 0x30) != 0);
+  uint64_t both[3][VCS_LINE_WORDS], covered = 0;
+  if (layers < 2 && blank >= VCS_COMB_PIXELS && (!scored || (lit & 0x30) != 0x30)) return false;
+  const uint64_t comb = vcs_from(blank, 0) & ~vcs_from(VCS_COMB_PIXELS, 0);
+  if (!layer || scored) {
+    vcs_join_layers(lit, line, both);
+    layer = both;
+  }
+  for (int w = 0; w < 3; w++) {
+    covered |= (layer[2][w] & layer[1][w]) | ((layer[2][w] | layer[1][w]) & layer[0][w]);
+    if (scored && (lit & 0x30) == 0x30) covered |= line[VCS_BL].word[w] & line[VCS_PF].word[w];
+  }
+  if (!(covered | ((layer[0][0] | layer[1][0] | layer[2][0]) & comb))) return false;
+  for (int w = 0; w < 3; w++) {
+    const uint64_t p0 = layer[2][w], p1 = layer[1][w], both_fields = layer[0][w], blanked = w ? 0 : comb;
+    const uint64_t field = scored && lit >> VCS_PF & 1 ? line[VCS_PF].word[w] : 0, right = vcs_from(VCS_WIDTH / 2, w);
+    cover->word[0][w] = (front ? both_fields : 0) | blanked;
+    cover->word[1][w] = p0 | (front ? both_fields : field & ~right) | blanked;
+    cover->word[2][w] = (front ? 0 : p0 | p1 | field) | blanked;
+    /* with the score's colours it has the left player's on the left half, and is in front of the right one */
+    cover->word[3][w] = (front ? 0 : p0 | (scored ? p1 & right : p1)) | blanked;
+  }
+  return true;
+}
+
+/* What all objects of a row have in common: colours and priorities. */
+VCS_FN uint64_t vcs_row_common(const vcs_t *m) {
+  return m->colu[VCS_COLUPF] | m->colu[VCS_COLUP0] << 8 | m->colu[VCS_COLUP1] << 16 | (uint64_t)m->ctrlpf << 32;
+}
+
+/* Adds a whole row y, in which objects of the set `on` may be lit; `changed` are the objects, or VCS_LOOK, that are not
+ * as in the row above. `layer` is NULL, or as painted. [blank, VCS_COMB_PIXELS) is blanked. Only what has changed is
+ * compared with its streak, and what is, or was, partly covered. */
+VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
+                           const vcs_pixels_t line[VCS_OBJECTS], const uint64_t (*layer)[VCS_LINE_WORDS], int blank) {
+  bool same = !(changed & VCS_LOOK) && blank == r->blank;
+  vcs_cover_t cover;
+  changed |= r->unknown;
+  if (!same || (m->ctrlpf & 6) == 6) { /* then it depends on what is on, too */
+    const uint64_t common = vcs_row_common(m);
+    same = common == r->common && blank == r->blank && (m->ctrlpf & 6) != 6;
+    r->common = common;
+    r->blank = blank;
+  }
+  changed &= VCS_ALL_OBJECTS;
+  if (same && !changed && on) return;
+  unsigned lit = r->lit & on & ~changed;
+  for (unsigned left = changed & on; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i].word;
+    lit |= (unsigned)((word[0] | word[1] | word[2]) != 0) << i;
+  }
+  r->lit = (uint8_t)lit;
+  r->unknown = (uint8_t)(VCS_ALL_OBJECTS & ~on);
+  r->whole = true;
+  for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
+  if (!lit) return;
+  const bool covers = vcs_find_cover(m, m->ctrlpf, lit, line, layer, blank, &cover);
+  changed = same ? changed | r->partly | ~(unsigned)r->on : VCS_ALL_OBJECTS;
+  for (unsigned left = covers ? lit : lit & changed; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i].word, *hidden = NULL;
+    if (covers) {
+      hidden = vcs_cover_of(&cover, i);
+      if (!((word[0] & hidden[0]) | (word[1] & hidden[1]) | (word[2] & hidden[2]))) {
+        if (!(changed >> i & 1)) continue;
+        hidden = NULL;
       }
-      shown[i][w] = lit[i][w] & seen[w] & ~cover;
+    }
+    const unsigned colour = vcs_colour_of(m, i);
+    uint64_t look;
+    if (i == VCS_PF) {
+      look = vcs_is_scored(m, m->ctrlpf) ? vcs_field_look(m->colu[VCS_COLUP0], m->colu[VCS_COLUP1])
+                                         : vcs_field_look(colour, colour);
+    } else if (VCS_UNLIKELY(r->stirred >> i & 1) && !vcs_stands_still(m, r, i)) {
+      vcs_record_stances(m, r, i, y, 0, VCS_WIDTH, colour, word, hidden);
+      continue;
+    } else {
+      look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i), colour);
+    }
+    if (hidden) {
+      vcs_streak_row_covered(r, i, look, y, word, hidden);
+    } else {
+      vcs_streak_row(r, i, look, y, word);
     }
   }
 }
 
-/* Adds what is drawn in pixels [x0, x1) of row y; `on` are the objects that may be lit, with their pixels, and
- * [x0, x1) without [blank, blank_end) is seen. */
-VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, unsigned on,
-                                  const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
-  uint64_t shown[VCS_OBJECTS][3], piece[VCS_OBJECTS][3], pair[3][3], covers = 0;
-  const uint64_t *lit[VCS_OBJECTS] = {0, 0, 0, 0, 0, 0};
-  bool whole = x1 - x0 == VCS_WIDTH;
-  r->whole = whole;
+/* Collects what is lit and what is hidden in pixels [x0, x1) of the row. */
+VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int x1, unsigned on,
+                                 const vcs_pixels_t line[VCS_OBJECTS], const uint64_t (*layer)[VCS_LINE_WORDS],
+                                 int blank) {
+  vcs_pieces_t *row = &r->row;
+  vcs_pixels_t part[VCS_OBJECTS];
+  vcs_cover_t cover;
+  uint64_t within[3];
+  unsigned lit = 0;
+  const bool whole = x0 == 0 && x1 == VCS_WIDTH;
+  for (int w = 0; w < 3 && !whole; w++) within[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
   for (unsigned left = on; left; left &= left - 1) {
-    int i = VCS_LOWEST(left);
-    lit[i] = line[i]->word;
-    if (!whole) {
-      for (int w = 0; w < 3; w++) piece[i][w] = line[i]->word[w] & vcs_from(x0, w) & ~vcs_from(x1, w);
-      lit[i] = piece[i];
-    }
-    if (!(lit[i][0] | lit[i][1] | lit[i][2])) on &= ~(1u << i);
+    const int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i].word;
+    if (!(word[0] | word[1] | word[2])) continue;
+    for (int w = 0; w < 3; w++) part[i].word[w] = whole ? word[w] : word[w] & within[w];
+    if (part[i].word[0] | part[i].word[1] | part[i].word[2]) lit |= 1u << i;
   }
-  for (unsigned ends = r->on & (whole ? ~on : ~0u); ends; ends &= ends - 1) vcs_streak_end(r, VCS_LOWEST(ends), y);
-  if (!on) return;
-  bool all_shown = blank >= blank_end;
-  if (on & (on - 1) || !all_shown) {
-    vcs_join_pair(on, lit, VCS_P0, VCS_M0, pair[0]);
-    vcs_join_pair(on, lit, VCS_P1, VCS_M1, pair[1]);
-    vcs_join_pair(on, lit, VCS_PF, VCS_BL, pair[2]);
-    for (int w = 0; w < 3; w++) covers |= (pair[0][w] & pair[1][w]) | ((pair[0][w] | pair[1][w]) & pair[2][w]);
-    if (m->ctrlpf & 2) covers = 1; /* PF and BL may have different colours */
-    if (covers || !all_shown) {
-      uint64_t seen[3];
-      for (int w = 0; w < 3; w++) seen[w] = ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
-      all_shown = !covers && !((pair[0][0] | pair[1][0] | pair[2][0]) & ~seen[0]);
-      if (!all_shown) vcs_find_shown(m, on, seen, lit, pair, shown);
-    }
+  const bool covers = vcs_find_cover(m, row->ctrlpf, lit, part, whole ? layer : NULL, blank, &cover);
+  for (unsigned left = lit; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const bool more = row->on >> i & 1;
+    if (x1 < VCS_WIDTH) vcs_record_stance(m, r, i, x1); /* registers may change behind the piece */
+    for (int w = 0; w < 3; w++) row->lit[i].word[w] = (more ? row->lit[i].word[w] : 0) | part[i].word[w];
+    if (!covers) continue;
+    const bool further = row->covered >> i & 1;
+    const uint64_t *hidden = vcs_cover_of(&cover, i);
+    for (int w = 0; w < 3; w++)
+      row->hidden[i].word[w] = (further ? row->hidden[i].word[w] : 0) | (part[i].word[w] & hidden[w]);
+    const uint64_t *out = row->hidden[i].word;
+    if (out[0] | out[1] | out[2]) row->covered |= (uint8_t)(1u << i);
   }
-  for (; on; on &= on - 1) {
-    int i = VCS_LOWEST(on);
-    const uint64_t *seen = all_shown ? NULL : shown[i];
+  row->on |= (uint8_t)lit;
+  row->collected = (uint8_t)x1;
+}
+
+/* Notes the colours of row y from pixel x on. What is lit may be collected later, as long as priorities stay and each
+ * object has one mask for the whole row: `line`, or that of a later piece. */
+VCS_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x, unsigned on,
+                             const vcs_pixels_t line[VCS_OBJECTS], int blank) {
+  vcs_pieces_t *row = &r->row;
+  if (r->row_y != y) {
+    r->row_y = (int16_t)y;
+    row->on = row->covered = 0;
+    row->count = 0;
+    row->collected = (uint8_t)x;
+    row->ctrlpf = m->ctrlpf;
+  } else if (row->ctrlpf != m->ctrlpf) {
+    if (row->collected < x) vcs_row_collect(m, r, row->collected, x, on, line, NULL, blank);
+    row->ctrlpf = m->ctrlpf;
+  }
+  const int n = row->count < VCS_ROW_PIECES ? row->count++ : VCS_ROW_PIECES - 1;
+  const bool scored = vcs_is_scored(m, m->ctrlpf);
+  row->piece[n].x = (uint8_t)x;
+  row->piece[n].player[0] = m->colu[VCS_COLUP0];
+  row->piece[n].player[1] = m->colu[VCS_COLUP1];
+  row->piece[n].ball = m->colu[VCS_COLUPF];
+  row->piece[n].field = m->colu[scored ? VCS_COLUP0 : VCS_COLUPF];
+  row->piece[n].field_2 = m->colu[scored ? VCS_COLUP1 : VCS_COLUPF];
+}
+
+/* Whether what is lit has not been collected up to pixel x of the row. */
+VCS_FN bool vcs_row_waits(const vcs_recorder_t *r, int x) { return r->row_y >= 0 && r->row.collected < x; }
+
+VCS_FN int vcs_piece_end(const vcs_pieces_t *row, int i) {
+  return i + 1 < row->count ? row->piece[i + 1].x : (int)VCS_WIDTH;
+}
+VCS_FN uint8_t vcs_piece_colour(const vcs_pieces_t *row, int i, int kind) {
+  return kind == VCS_BL ? row->piece[i].ball : row->piece[i].player[kind & 1];
+}
+
+/* The look of an object in a row of pieces that has been at one place. Each copy has the colour of the first piece that
+ * shows it. Returns false if a copy that passes the right edge may have two. */
+VCS_SLOW_FN bool vcs_pieces_look(const vcs_t *m, const vcs_pieces_t *row, int kind, const uint64_t *lit,
+                                 const uint64_t *hidden, uint64_t *look) {
+  const unsigned nusiz = vcs_nusiz_of(m, kind), first = vcs_piece_colour(row, 0, kind);
+  const vcs_copies_t copies = vcs_copies(kind == VCS_BL ? 0 : nusiz & 7);
+  const int width = vcs_window_of(kind, copies);
+  uint8_t colour[3] = {0, 0, 0};
+  int count = 1;
+  while (count < row->count && vcs_piece_colour(row, count, kind) == first) count++;
+  *look = vcs_look_of(m, kind, m->pos[kind], nusiz, first);
+  if (count == row->count) return true;
+  for (int copy = 0; copy < 3; copy++) {
+    const int by = copy == 0 ? 0 : copy == 1 ? copies.second : copies.third;
+    const int at = m->pos[kind] + 16 * by, window = at >= VCS_WIDTH ? at - VCS_WIDTH : at, end = window + width;
+    if (copy && !by) break;
+    if (end > VCS_WIDTH) return false;
+    uint64_t seen = vcs_pixels_at(lit, window, width);
+    if (hidden) seen &= ~vcs_pixels_at(hidden, window, width);
+    int i = 0; /* a bit of `seen` that the piece has */
+    while (i < row->count - 1) {
+      const int next = vcs_piece_end(row, i) - window;
+      if (next > 0 && seen << (64 - (next < 64 ? next : 64))) break;
+      i++;
+    }
+    colour[copy] = vcs_piece_colour(row, i, kind);
+  }
+  *look = vcs_look_of(m, kind, m->pos[kind], nusiz, colour[0]);
+  if (copies.second) *look |= (uint64_t)(colour[0] ^ colour[1]) << VCS_COPY_COLOURS;
+  if (copies.third) *look |= (uint64_t)(colour[0] ^ colour[2]) << (VCS_COPY_COLOURS + 8);
+  return true;
+}
+
+/* The playfield's colours in a row of pieces. Returns its look, and the hues in r->hues, which are those of its streak;
+ * a streak with other ones ends first. */
+VCS_FN void vcs_hues_add(vcs_hues_t *hues, int x, uint8_t colour) {
+  if (hues->count && hues->from[hues->count - 1].colour == colour) return;
+  if (hues->count > VCS_ROW_PIECES) return;
+  hues->from[hues->count].x = (uint8_t)x;
+  hues->from[hues->count++].colour = colour;
+}
+VCS_SLOW_FN uint64_t vcs_pieces_field(vcs_recorder_t *r, int y) {
+  const vcs_pieces_t *row = &r->row;
+  vcs_hues_t *hues = &r->row_hues;
+  hues->count = 0;
+  for (int i = 0; i < row->count; i++) {
+    const int x = i ? row->piece[i].x : 0;
+    if (x < VCS_WIDTH / 2) vcs_hues_add(hues, x, row->piece[i].field);
+    if (vcs_piece_end(row, i) > VCS_WIDTH / 2)
+      vcs_hues_add(hues, x < VCS_WIDTH / 2 ? VCS_WIDTH / 2 : x, row->piece[i].field_2);
+  }
+  const uint8_t first = hues->from[0].colour;
+  if (hues->count == 1) return vcs_field_look(first, first);
+  if (hues->count == 2 && hues->from[1].x == VCS_WIDTH / 2) return vcs_field_look(first, hues->from[1].colour);
+  if (r->on >> VCS_PF & 1) {
+    bool same = r->streak[VCS_PF]->look == VCS_HUES && r->hues.count == hues->count;
+    for (int i = 0; i < hues->count && same; i++)
+      same = hues->from[i].x == r->hues.from[i].x && hues->from[i].colour == r->hues.from[i].colour;
+    if (same) return VCS_HUES;
+    vcs_streak_end(r, VCS_PF, y);
+  }
+  r->hues.count = hues->count;
+  for (int i = 0; i < hues->count; i++) r->hues.from[i] = hues->from[i];
+  return VCS_HUES;
+}
+
+/* Adds a row of pieces, which is complete. */
+VCS_SLOW_FN void vcs_record_pieces(const vcs_t *m, vcs_recorder_t *r) {
+  const vcs_pieces_t *row = &r->row;
+  const int y = r->row_y;
+  r->row_y = -1;
+  r->unknown = VCS_ALL_OBJECTS;
+  r->whole = false;
+  for (unsigned left = r->on & ~(unsigned)row->on; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
+  for (unsigned left = row->on; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const uint64_t *lit = row->lit[i].word, *hidden = row->covered >> i & 1 ? row->hidden[i].word : NULL;
     if (i == VCS_PF) {
-      uint64_t look = vcs_look_of(m, i, 0, 0);
-      if (whole) {
-        vcs_streak_row(r, i, look, y, lit[i], seen);
+      vcs_streak_row_covered(r, i, vcs_pieces_field(r, y), y, lit, hidden);
+      continue;
+    }
+    uint64_t look;
+    const bool moves = r->stirred >> i & 1 && !vcs_stands_still(m, r, i);
+    if (!moves && vcs_pieces_look(m, row, i, lit, hidden, &look)) {
+      if (hidden) {
+        vcs_streak_row_covered(r, i, look, y, lit, hidden);
       } else {
-        vcs_record_field(r, look, y, x0, x1, lit[i], seen ? seen : lit[i]);
+        vcs_streak_row(r, i, look, y, lit);
       }
       continue;
     }
-    uint64_t look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
-    if (!vcs_stands_still(m, r, i)) {
-      if (r->on >> i & 1) vcs_streak_end(r, i, y);
-      vcs_record_stances(m, r, i, y, x0, x1, lit[i], seen);
-    } else if (whole) {
-      vcs_streak_row(r, i, look, y, lit[i], seen);
+    for (int k = 0; k < row->count; k++) {
+      const unsigned colour = vcs_piece_colour(row, k, i);
+      vcs_record_stances(m, r, i, y, row->piece[k].x, vcs_piece_end(row, k), colour, lit, hidden);
+    }
+  }
+}
+
+/* A row has ended. */
+VCS_FN void vcs_record_row_end(const vcs_t *m, vcs_recorder_t *r) {
+  if (r->row_y >= 0) vcs_record_pieces(m, r);
+  for (; r->stirred; r->stirred &= (uint8_t)(r->stirred - 1)) r->stances[VCS_LOWEST((unsigned)r->stirred)] = 0;
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------------------
+ */
+
+/* Numbers in the order of the list: y, then x and kind. */
+VCS_FN uint32_t vcs_order_of(const vcs_object_t *o) {
+  return (uint32_t)o->y << 11 | (uint32_t)o->x << 3 | (uint32_t)o->kind;
+}
+enum { VCS_ORDER_SHIFT = 10 };
+
+/* Lists sprites and blocks. If there is no space for all, the last blocks give way. */
+VCS_SLOW_FN void vcs_recorder_list(vcs_recorder_t *r) {
+  const int32_t sprites = r->sprites < r->capacity ? r->sprites : r->capacity;
+  const vcs_object_t *sprite = r->sprite[r->turn], *block = r->field[r->turn];
+  const vcs_object_t *end = block + (r->blocks < VCS_OBJECTS_MAX ? r->blocks : (int32_t)VCS_OBJECTS_MAX);
+  vcs_object_t *to = r->list;
+  int32_t space = r->capacity - sprites;
+  for (int32_t i = 0; i < sprites; i++) {
+    const uint32_t order = vcs_order_of(&sprite[i]) << VCS_ORDER_SHIFT | (uint32_t)i;
+    int32_t k = i;
+    for (; k > 0 && r->order[k - 1] > order; k--) r->order[k] = r->order[k - 1];
+    r->order[k] = order;
+  }
+  for (int32_t i = 0; i <= sprites; i++) {
+    const uint32_t order = i < sprites ? r->order[i] >> VCS_ORDER_SHIFT : ~0u;
+    const vcs_object_t *from = block;
+    const int y = (int)(order >> 11 < 0x7FFF ? order >> 11 : 0x7FFF);
+    while (block < end && (block->y < y || (block->y == y && vcs_order_of(block) < order))) block++;
+    if (r->unseen || block - from > space) {
+      for (; from < block; from++) {
+        if (from->seen && space-- > 0) *to++ = *from;
+      }
     } else {
-      vcs_record_windows(r, i, look, y, 1, lit[i], seen);
+      vcs_objects_copy(to, from, (int32_t)(block - from));
+      to += block - from;
+      space -= (int32_t)(block - from);
     }
+    if (i < sprites) *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
   }
 }
 
-/* Adds a whole row y; `changed` are the objects, or VCS_LOOK, that are not as in the row above. Only those are compared
- * with their streaks, and those that are, or were, partly covered. */
-VCS_SLOW_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
-                                const vcs_pixels_t *const line[VCS_OBJECTS], int blank, int blank_end) {
-  uint64_t both[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, comb = vcs_from(blank, 0) & ~vcs_from(blank_end, 0);
-  const bool front = m->ctrlpf & 4;
-  bool moves = m->ctrlpf & 2; /* or the score's colours */
-  unsigned lit = 0;
-  for (unsigned left = r->stirred; left; left &= left - 1) moves |= !vcs_stands_still(m, r, VCS_LOWEST(left));
-  if (moves) {
-    vcs_record_piece(m, r, y, 0, VCS_WIDTH, on, line, blank, blank_end);
-    return;
-  }
-  for (unsigned left = on; left; left &= left - 1) {
-    int i = VCS_LOWEST(left);
-    const uint64_t *word = line[i]->word;
-    uint64_t *pair = both[i >= VCS_BL ? 2 : i & 1];
-    if (word[0] | word[1] | word[2]) lit |= 1u << i;
-    for (int w = 0; w < 3; w++) pair[w] |= word[w];
-  }
-  for (int w = 0; w < 3; w++) { /* from here on: what covers the objects of a colour */
-    uint64_t p0 = both[0][w], p1 = both[1][w], pf = front ? both[2][w] : 0, blanked = w ? 0 : comb;
-    both[0][w] = pf | blanked;
-    both[1][w] = p0 | pf | blanked;
-    both[2][w] = (front ? 0 : p0 | p1) | blanked;
-  }
-  for (unsigned left = r->on & ~lit; left; left &= left - 1) vcs_streak_end(r, VCS_LOWEST(left), y);
-  if (changed & VCS_LOOK) changed = VCS_ALL_OBJECTS;
-  changed |= r->partly | ~(unsigned)r->on;
-  for (unsigned left = lit; left; left &= left - 1) {
-    int i = VCS_LOWEST(left);
-    const uint64_t *word = line[i]->word, *cover = both[i >= VCS_BL ? 2 : i & 1];
-    uint64_t covered = (word[0] & cover[0]) | (word[1] & cover[1]) | (word[2] & cover[2]);
-    if (!covered && !(changed >> i & 1)) continue;
-    uint64_t look = i == VCS_PF ? vcs_look_of(m, i, 0, 0) : vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i));
-    uint64_t shown[3] = {word[0] & ~cover[0], word[1] & ~cover[1], word[2] & ~cover[2]};
-    vcs_streak_row(r, i, look, y, word, covered ? shown : NULL);
-  }
-}
-
-/* The frame is over, before row y: all objects end. */
-VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r, int y) {
+/* The frame is over, before row y: all objects end, and are listed from top to bottom. */
+VCS_SLOW_FN void vcs_recorder_finish(const vcs_t *m, vcs_recorder_t *r, int y) {
+  vcs_record_row_end(m, r);
   for (unsigned on = r->on; on; on &= on - 1) vcs_streak_end(r, VCS_LOWEST(on), y);
-  vcs_field_row_end(r);
-  vcs_field_gap(r, 0);
-  for (int i = 0; i < r->live_count; i++) vcs_live_end(r, &r->live[i]);
-  r->live_count = 0;
-}
-
-/* ---- Order ------------------------------------------------------------------------------------------------------- */
-
-enum { VCS_ORDER_ROWS = VCS_FRAME_BYTES / VCS_WIDTH };
-
-/* What putting objects in order needs. */
-typedef struct {
-  int32_t first[VCS_ORDER_ROWS + 1], end[VCS_ORDER_ROWS];
-  int16_t place[VCS_OBJECTS_MAX], key[VCS_OBJECTS_MAX];
-  vcs_object_t aside[VCS_OBJECTS_MAX];
-} vcs_objects_order_t;
-
-/* Puts objects in order of y, then of x and kind: the objects of each row get their places, in order, and then they go
- * there. */
-VCS_FN void vcs_objects_order(vcs_object_t *objects, int32_t count, vcs_objects_order_t *work) {
-  for (int y = 0; y <= VCS_ORDER_ROWS; y++) work->first[y] = 0;
-  for (int32_t i = 0; i < count; i++) {
-    work->aside[i] = objects[i];
-    work->first[objects[i].y + 1]++;
-    work->key[i] = (int16_t)(objects[i].x << 3 | objects[i].kind);
+  for (int kind = 0; kind < VCS_PF; kind++) {
+    if (r->logging >> kind & 1) vcs_log_sprites(r, kind);
+    vcs_live_end_all(r, kind);
   }
-  for (int y = 0; y < VCS_ORDER_ROWS; y++) {
-    work->end[y] = work->first[y];
-    work->first[y + 1] += work->first[y];
+  if (r->logging >> VCS_PF & 1) {
+    vcs_log_field(r);
+  } else {
+    vcs_blocks_end(r);
   }
-  for (int32_t i = 0; i < count; i++) {
-    int y = objects[i].y;
-    int32_t k = work->end[y]++;
-    for (; k > work->first[y] && work->key[i] < work->key[work->place[k - 1]]; k--) {
-      work->place[k] = work->place[k - 1];
-    }
-    work->place[k] = (int16_t)i;
-  }
-  for (int32_t i = 0; i < count; i++) objects[i] = work->aside[work->place[i]];
+  vcs_recorder_list(r);
+  r->count = r->blocks - r->unseen + r->sprites;
+  if (r->memory) r->turn = !r->turn;
 }
 
 #endif

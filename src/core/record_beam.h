@@ -31,18 +31,23 @@ VCS_FN void vcs_record_cut(const vcs_t *m, void *video, int object, int x) {
  */
 VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
   vcs_recorder_t *recorder = ((vcs_recorded_video_t *)(void *)video)->recorder;
-  const vcs_pixels_t *line[VCS_OBJECTS];
+  const int y = m->line - m->first_line;
+  const unsigned on = m->vblank & 2 ? 0 : video->lit;
   const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
   if (same && recorder->whole && blank == VCS_COMB_END) return;
-  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
-  vcs_record_piece(m, recorder, m->line - m->first_line, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS,
-                   m->vblank & 2 ? 0 : video->lit, line, blank - VCS_HBLANK_CLOCKS, VCS_COMB_PIXELS);
-  if (to == VCS_LINE_CLOCKS) vcs_record_row_end(recorder);
+  if (to - first == VCS_WIDTH) {
+    vcs_record_row(m, recorder, y, on, VCS_ALL_OBJECTS | VCS_LOOK, video->line, NULL, blank - VCS_HBLANK_CLOCKS);
+  } else {
+    const int x0 = first - VCS_HBLANK_CLOCKS, x1 = to - VCS_HBLANK_CLOCKS;
+    vcs_record_piece(m, recorder, y, x0, on, video->line, blank - VCS_HBLANK_CLOCKS);
+    vcs_row_collect(m, recorder, x0, x1, on, video->line, NULL, blank - VCS_HBLANK_CLOCKS);
+  }
+  if (to == VCS_LINE_CLOCKS) vcs_record_row_end(m, recorder);
 }
 
 /* The frame is over: all objects end. */
 VCS_FN void vcs_record_beam_finish(const vcs_t *m, vcs_recorder_t *recorder) {
-  vcs_recorder_finish(recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
+  vcs_recorder_finish(m, recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
 }
 
 #endif

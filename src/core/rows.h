@@ -17,14 +17,22 @@
  * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
  * stops, and is run again by a TIA that draws (tia_beam.h).
  *
- * A recorder of objects (objects.h) sees each row or piece of a row that is painted, but not those that are copies of
- * the row above them, and each object before it changes in the middle of a row.
+ * The functions that paint are compiled once more with a recorder of objects (src/host/record_rows.c), which sees each
+ * row or piece of a row that is painted, those copies of the row above them that HMOVE blanks otherwise, and each
+ * object before it changes in the middle of a row. Frames without a recorder pay nothing for it.
  */
 #ifndef VCS_CORE_ROWS_H
 #define VCS_CORE_ROWS_H
 
-#include "objects.h"
 #include "tia_video.h"
+
+#ifndef VCS_ROW_PAINTED /* a file that records objects defines all of these */
+#define VCS_ROW_PAINTED(rows, m, line, layers, from, x)
+#define VCS_ROW_DARK(rows, m, video, on, from, x)
+#define VCS_ROW_COPIED(rows, m, line)
+#define VCS_ROW_LOOK(rows, m, changed)
+#define VCS_ROW_CUT(rows, m, object, x)
+#endif
 
 enum { VCS_ROWS_MOST = VCS_FRAME_BYTES / VCS_WIDTH + 1 };
 
@@ -40,16 +48,16 @@ typedef struct vcs_rows {
   uint64_t field;                   /* bits of PF0 to PF2 in the left half of the row, and in the right half, ... */
   uint64_t kept;                    /* ... which may have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
-  vcs_recorder_t *recorder;         /* of objects, NULL: none */
+  struct vcs_recorder *recorder;    /* of objects, or NULL */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                   int32_t clock); /* vcs_rows_cut, ... */
   void (*end_rows)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                   int32_t clock); /* ... and vcs_rows_end, or those with a recorder, or by AVX-512 */
+                   int32_t clock); /* ... and vcs_rows_end, or those by AVX-512, or with a recorder */
 } vcs_rows_t;
 
-/* The functions that paint rows are compiled three times, so that pictures without a recorder do not pay for one, and a
- * painter by AVX-512 is a part of the function that ends rows. */
-typedef enum { VCS_ROWS_PLAIN, VCS_ROWS_RECORDED, VCS_ROWS_WIDE } vcs_rows_kind_t;
+/* The functions that paint rows are compiled twice, so that a painter by AVX-512 is a part of the function that ends
+ * rows. */
+typedef enum { VCS_ROWS_PLAIN, VCS_ROWS_WIDE } vcs_rows_kind_t;
 
 /* Copies words, because a load of two of them waits for stores of one. */
 VCS_FN void vcs_rows_copy(vcs_pixels_t *to, const vcs_pixels_t *from) {
@@ -116,64 +124,42 @@ VCS_HOT_FN void vcs_rows_both(uint64_t both[3], const vcs_pixels_t *a, const vcs
   both[2] = a->word[2] | b->word[2];
 }
 
-/* Paints pixels [from, to) of a row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_HOT_FN void vcs_rows_paint_layers(vcs_rows_kind_t kind, const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS],
-                                      int from, int to, uint8_t *row) {
+/* The objects' priorities (vcs_line_colours) as layers. */
+VCS_HOT_FN void vcs_rows_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], vcs_layers_t *layers) {
   enum { PF, P1, P0 };
-  vcs_layers_t layers;
-  layers.background = m->colu[VCS_COLUBK];
-  layers.colour[PF] = m->colu[VCS_COLUPF];
-  layers.colour[P1] = m->colu[VCS_COLUP1];
-  layers.colour[P0] = m->colu[VCS_COLUP0];
-  layers.first_on_top = m->ctrlpf & 4;
-  vcs_rows_both(layers.word[PF], &line[VCS_PF], &line[VCS_BL]);
-  vcs_rows_both(layers.word[P1], &line[VCS_P1], &line[VCS_M1]);
-  vcs_rows_both(layers.word[P0], &line[VCS_P0], &line[VCS_M0]);
+  layers->background = m->colu[VCS_COLUBK];
+  layers->colour[PF] = m->colu[VCS_COLUPF];
+  layers->colour[P1] = m->colu[VCS_COLUP1];
+  layers->colour[P0] = m->colu[VCS_COLUP0];
+  layers->first_on_top = m->ctrlpf & 4;
+  vcs_rows_both(layers->word[PF], &line[VCS_PF], &line[VCS_BL]);
+  vcs_rows_both(layers->word[P1], &line[VCS_P1], &line[VCS_M1]);
+  vcs_rows_both(layers->word[P0], &line[VCS_P0], &line[VCS_M0]);
   if (VCS_UNLIKELY(m->ctrlpf & 2) && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF)) { /* score */
-    layers.first_on_top = false;
+    layers->first_on_top = false;
     for (int w = 0; w < 3; w++) {
-      layers.word[PF][w] = line[VCS_BL].word[w];
-      layers.word[P1][w] |= line[VCS_PF].word[w] & vcs_from(80, w);
-      layers.word[P0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
+      layers->word[PF][w] = line[VCS_BL].word[w];
+      layers->word[P1][w] |= line[VCS_PF].word[w] & vcs_from(80, w);
+      layers->word[P0][w] |= line[VCS_PF].word[w] & ~vcs_from(80, w);
     }
   }
+}
+
+VCS_HOT_FN void vcs_rows_paint_layers(vcs_rows_kind_t kind, const vcs_layers_t *layers, int from, int to,
+                                      uint8_t *row) {
 #if VCS_PAINT_WIDE
   if (kind == VCS_ROWS_WIDE) {
-    vcs_paint_layers_by_64(&layers, from, to, row);
+    vcs_paint_layers_by_64(layers, from, to, row);
     return;
   }
 #endif
   (void)kind;
-  vcs_paint_layers(&layers, from, to, row);
+  vcs_paint_layers(layers, from, to, row);
 }
 
-/* Records the objects of pixels [from, x) of the row. */
-VCS_SLOW_FN void vcs_rows_record(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on,
-                                 int from, int x) {
-  const vcs_pixels_t *each[VCS_OBJECTS];
-  vcs_recorder_t *r = rows->recorder;
-  int blank = rows->comb[rows->number];
-  for (int i = 0; i < VCS_OBJECTS; i++) each[i] = &line[i];
-  if (x - from == VCS_WIDTH) {
-    vcs_record_row(m, r, rows->number, on, rows->dirty | rows->split, each, blank, VCS_COMB_PIXELS);
-  } else {
-    vcs_record_piece(m, r, rows->number, from, x, on, each, blank, VCS_COMB_PIXELS);
-  }
-  if (x == VCS_WIDTH) vcs_record_row_end(r);
-}
-
-/* Paints the row from where it is painted up to pixel x. */
-VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
-                                    unsigned on, int x) {
-  const bool recording = kind == VCS_ROWS_RECORDED;
-  vcs_pixels_t now[VCS_OBJECTS];
-  const int from = rows->x;
-  rows->x = (uint8_t)x;
-  if (m->vblank & 2) {
-    vcs_fill(rows->row + from, 0, x - from);
-    if (recording) vcs_rows_record(rows, m, video->line, 0, from, x);
-    return;
-  }
+/* Makes the masks of the row; of objects that have changed in it, those that they have now are put aside. */
+VCS_HOT_FN void vcs_rows_gather(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                vcs_pixels_t now[VCS_OBJECTS]) {
   if (rows->kept) {
     vcs_rows_field(rows, m, &video->line[VCS_PF]);
     video->stale &= (uint8_t) ~(1u << VCS_PF);
@@ -189,8 +175,8 @@ VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, cons
     vcs_rows_copy(&now[i], &video->line[i]);
     vcs_rows_join(rows, &now[i], i, &video->line[i]);
   }
-  if (recording) vcs_rows_record(rows, m, video->line, VCS_ALL_OBJECTS, from, x);
-  vcs_rows_paint_layers(kind, m, video->line, from, x, rows->row);
+}
+VCS_HOT_FN void vcs_rows_let_go(const vcs_rows_t *rows, vcs_video_t *video, const vcs_pixels_t now[VCS_OBJECTS]) {
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
     vcs_rows_copy(&video->line[i], &now[i]);
@@ -198,10 +184,28 @@ VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, cons
   if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask was for this row only */
 }
 
+/* Paints the row from where it is painted up to pixel x. */
+VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
+                                    unsigned on, int x) {
+  vcs_pixels_t now[VCS_OBJECTS];
+  vcs_layers_t layers;
+  const int from = rows->x;
+  rows->x = (uint8_t)x;
+  if (m->vblank & 2) {
+    vcs_fill(rows->row + from, 0, x - from);
+    VCS_ROW_DARK(rows, m, video, on, from, x);
+    return;
+  }
+  vcs_rows_gather(rows, m, video, on, now);
+  vcs_rows_layers(m, video->line, &layers);
+  VCS_ROW_PAINTED(rows, m, video->line, &layers, from, x);
+  vcs_rows_paint_layers(kind, &layers, from, x, rows->row);
+  vcs_rows_let_go(rows, video, now);
+}
+
 /* Ends all rows that have ended by a clock of the frame. */
 VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
                                   unsigned on, int32_t clock) {
-  const bool recording = kind == VCS_ROWS_RECORDED;
   for (; clock >= rows->clock + VCS_WIDTH; rows->clock += VCS_LINE_CLOCKS) {
     int comb = rows->comb[rows->number];
     if (rows->dirty | rows->split | rows->x || (rows->number > 0 && comb > rows->comb[rows->number - 1])) {
@@ -212,9 +216,7 @@ VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
       rows->split = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
-      if (recording && comb != rows->comb[rows->number - 1] && !(m->vblank & 2)) {
-        vcs_rows_record(rows, m, video->line, on, 0, VCS_WIDTH);
-      }
+      VCS_ROW_COPIED(rows, m, video->line);
     }
     if (comb == 0) {
       __builtin_memset(rows->row, 0, VCS_COMB_PIXELS);
@@ -234,13 +236,14 @@ VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
   if (clock <= rows->clock) return;
   int x = clock - rows->clock;
   if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */
+    VCS_ROW_LOOK(rows, m, changed);
     if (x > rows->x) vcs_rows_paint_with(kind, rows, m, video, on, x);
     return;
   }
   for (; changed; changed &= changed - 1) {
     int i = VCS_LOWEST(changed);
     vcs_rows_make(m, video, on, i);
-    if (kind == VCS_ROWS_RECORDED) vcs_record_stance(m, rows->recorder, i, x);
+    VCS_ROW_CUT(rows, m, i, x);
     if (!(rows->split >> i & 1)) {
       vcs_rows_copy(&rows->before[i], &video->line[i]);
       if (i == VCS_PF && rows->kept) {
@@ -265,21 +268,24 @@ VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
     vcs_rows_cut_with(kind, rows, m, video, on, changed, clock);                                                    \
   }
 VCS_ROWS_KIND(, VCS_ROWS_PLAIN, )
-VCS_ROWS_KIND(_recorded, VCS_ROWS_RECORDED, )
 #if VCS_PAINT_WIDE
 VCS_ROWS_KIND(_wide, VCS_ROWS_WIDE, VCS_AVX512)
 #endif
 
-VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
-  rows->recorder = recorder;
-  rows->cut_row = recorder ? vcs_rows_cut_recorded : vcs_rows_cut;
-  rows->end_rows = recorder ? vcs_rows_end_recorded : vcs_rows_end;
+VCS_FN void vcs_rows_choose(vcs_rows_t *rows) {
+  rows->cut_row = vcs_rows_cut;
+  rows->end_rows = vcs_rows_end;
 #if VCS_PAINT_WIDE
-  if (!recorder && VCS_LIKELY(__builtin_cpu_supports("avx512bw"))) {
+  if (VCS_LIKELY(__builtin_cpu_supports("avx512bw"))) {
     rows->cut_row = vcs_rows_cut_wide;
     rows->end_rows = vcs_rows_end_wide;
   }
 #endif
+}
+
+VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
+  rows->recorder = NULL;
+  vcs_rows_choose(rows);
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
   rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
@@ -287,12 +293,6 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames, vc
   rows->x = rows->split = 0;
   rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
   vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
-}
-
-/* The picture is complete up to a clock of the frame. */
-VCS_FN void vcs_rows_finish(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int32_t clock) {
-  rows->end_rows(rows, m, video, on, clock);
-  if (rows->recorder) vcs_recorder_finish(rows->recorder, rows->number);
 }
 
 /* Objects, or VCS_LOOK, are about to change at a clock of the frame. */

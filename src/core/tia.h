@@ -109,9 +109,6 @@ VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (int)((m->cycles * 3 - (uint32_
  * Rules that depend on the position in a line, as pure functions. The chip, the tape, the derivatives and the GPU
  * share them. `hpos` is a clock of the line, 0 to 227; a cycle of the line is 0 to 75. */
 
-/* The comb that HMOVE makes: the line's first eight pixels stay blank, up to this clock. */
-enum { VCS_COMB_PIXELS = 8, VCS_COMB_END = VCS_HBLANK_CLOCKS + VCS_COMB_PIXELS };
-
 /* HMOVE makes a comb in cycle 75 and from 0 to this one. */
 enum { VCS_COMB_LAST_CYCLE = 20 };
 VCS_FN bool vcs_hmove_makes_comb(unsigned cycle) {

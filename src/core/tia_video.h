@@ -36,6 +36,9 @@
 
 enum { VCS_P0, VCS_P1, VCS_M0, VCS_M1, VCS_BL, VCS_PF, VCS_OBJECTS };
 
+/* The comb that HMOVE makes: the line's first eight pixels stay blank, up to this clock. */
+enum { VCS_COMB_PIXELS = 8, VCS_COMB_END = VCS_HBLANK_CLOCKS + VCS_COMB_PIXELS };
+
 /* 160 pixels, leftmost in bit 0 of word 0; the upper half of the last word is empty. */
 typedef struct {
   uint64_t word[3];

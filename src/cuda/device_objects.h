@@ -18,7 +18,6 @@
 typedef struct {
   alignas(16) uint64_t frames[2 * VCS_FRAME_BYTES / 8];
   vcs_recorder_t recorder;
-  vcs_objects_order_t order;
   vcs_object_t list[VCS_OBJECTS_MAX];
 } vcs_objects_bench_t;
 
@@ -38,11 +37,11 @@ VCS_FN void vcs_device_env_objects(const vcs_device_batch_view_t *batch, int32_t
   vcs_recorded_video_t video;
   video.recorder = &bench->recorder;
   vcs_copy_machine(m, vcs_record_machine(batch, record, last), vcs_machine_size(cart));
+  vcs_recorder_make(&bench->recorder, NULL);
   vcs_recorder_start(&bench->recorder, bench->list, VCS_OBJECTS_MAX);
   vcs_frame_together(cart, m, &video.video, (uint8_t *)bench->frames, true, lanes);
   vcs_record_beam_finish(m, &bench->recorder);
   const int32_t count = bench->recorder.count;
-  vcs_objects_order(bench->list, count < VCS_OBJECTS_MAX ? count : (int32_t)VCS_OBJECTS_MAX, &bench->order);
   for (int32_t i = 0; i < count && i < out->capacity && i < VCS_OBJECTS_MAX; i++) {
     out->objects[(size_t)number * (size_t)out->capacity + (size_t)i] = bench->list[i];
   }

@@ -54,7 +54,7 @@ typedef struct {
   uint8_t follows;       /* it is asleep, but differs in registers that the base reads */
   uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
   uint32_t until;        /* the row at which it fell asleep */
-  uint64_t astray;       /* its key ^ the base's there; while it follows the base, vcs_follower_t has that */
+  uint64_t astray;       /* its key ^ the base's there; while it follows the base, vcs_followers_t has that */
   uint32_t from;         /* while it is awake: the row at which it woke */
   int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
   int32_t next;          /* waiting for the same row; -1: none */
@@ -84,8 +84,8 @@ struct vcs_concurrent {
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
   uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
-  vcs_follower_t *followers, *readers; /* some of these; and those that read what differs at the present row */
-  uint32_t follower_count, reader_count;
+  vcs_followers_t followers, readers; /* some of these; and those that read what differs at the present row */
+  vcs_own_ram_t rams[VCS_CONCURRENT_MOST];
   uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
   int32_t *waiting;                            /* by row: the first flip */
   uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
@@ -479,10 +479,13 @@ static void fall_asleep(vcs_concurrent_t *walk, size_t number, uint64_t register
 
 /* A flip leaves the base's path at a row. */
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
-  for (uint32_t i = 0; i < walk->follower_count && walk->flips[number].follows; i++) {
-    if (walk->followers[i].flip != number) continue;
-    fall_asleep(walk, number, walk->followers[i].registers, row);
-    walk->followers[i] = walk->followers[--walk->follower_count];
+  vcs_followers_t *followers = &walk->followers;
+  for (uint32_t i = 0; i < followers->count && walk->flips[number].follows; i++) {
+    if (followers->flip[i] != number) continue;
+    fall_asleep(walk, number, followers->registers[i], row);
+    followers->count--;
+    followers->flip[i] = followers->flip[followers->count];
+    followers->registers[i] = followers->registers[followers->count];
   }
   restore(walk, number, row);
   launch(walk, number, row);
@@ -500,11 +503,9 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 
 /* ---- Following ------------------------------------------------------------------------------------------------- */
 
-static vcs_follower_t follower_of(const vcs_concurrent_t *walk, size_t number, uint64_t registers) {
-  return (vcs_follower_t){.registers = registers,
-                          .ram = walk->flips[number].ram,
-                          .own = machine_of(walk, number)->ram,
-                          .flip = (uint32_t)number};
+VCS_HOT_FN void add_follower(vcs_followers_t *followers, size_t number, uint64_t registers) {
+  followers->flip[followers->count] = (uint16_t)number;
+  followers->registers[followers->count++] = registers;
 }
 
 /* A touch that is the reading of a byte of RAM. */
@@ -522,23 +523,20 @@ static bool reads_own_byte(const vcs_base_frame_t *frame, const vcs_stand_t *sta
 static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   const vcs_stand_t *stand = &walk->frame->rows[row];
   const vcs_facts_t *facts = &vcs_facts_of[walk->frame->deeds[row].opcode];
-  vcs_follower_t *kept = walk->followers, *reader = walk->readers;
-  const vcs_follower_t *end = kept + walk->follower_count;
-  for (const vcs_follower_t *follower = kept; follower != end; follower++) {
-    if (follower->registers & facts->reads || reads_own_byte(walk->frame, stand, follower->ram)) {
-      *reader++ = *follower;
-      continue;
-    }
-    const uint64_t registers = follower->registers & ~facts->sets;
-    if (registers & stand[1].live) {
-      *kept = *follower;
-      kept++->registers = registers;
+  vcs_followers_t *followers = &walk->followers;
+  const uint32_t count = followers->count;
+  followers->count = walk->readers.count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const size_t number = followers->flip[i];
+    const uint64_t registers = followers->registers[i], kept = registers & ~facts->sets;
+    if (registers & facts->reads || reads_own_byte(walk->frame, stand, walk->rams[number].differs)) {
+      add_follower(&walk->readers, number, registers);
+    } else if (kept & stand[1].live) {
+      add_follower(followers, number, kept);
     } else {
-      fall_asleep(walk, follower->flip, registers, row + 1);
+      fall_asleep(walk, number, kept, row + 1);
     }
   }
-  walk->follower_count = (uint32_t)(kept - walk->followers);
-  walk->reader_count = (uint32_t)(reader - walk->readers);
 }
 
 /* The sleepers that do. A flip with an image of its own, and all where a value that is stored may switch banks, leave
@@ -564,7 +562,7 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
         wake(walk, number, row);
       } else {
         const uint64_t registers = flip->astray ? find_astray(walk, flip, row) : 0;
-        walk->readers[walk->reader_count++] = follower_of(walk, number, registers);
+        add_follower(&walk->readers, number, registers);
       }
     }
   }
@@ -572,64 +570,61 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
 
 /* Evaluates a row for all flips that read what differs. Those that leave the path are run. */
 static void follow(vcs_concurrent_t *walk, uint32_t row) {
+  const vcs_followers_t *readers = &walk->readers;
   pass_followers(walk, row);
   find_sleepers(walk, row);
-  if (vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->readers, walk->reader_count)) return;
-  for (uint32_t i = 0; i < walk->reader_count; i++) {
-    const vcs_follower_t *reader = &walk->readers[i];
-    if (reader->result != VCS_LEAVES) continue;
-    fall_asleep(walk, reader->flip, reader->registers, row);
-    wake(walk, reader->flip, row);
+  if (vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->rams, &walk->readers)) return;
+  for (uint32_t i = 0; i < readers->count; i++) {
+    if (readers->result[i] != VCS_LEAVES) continue;
+    fall_asleep(walk, readers->flip[i], readers->registers[i], row);
+    wake(walk, readers->flip[i], row);
   }
 }
 
 /* A flip stores another value than the base at a row. False: there is no memory. */
-static bool store_own(vcs_concurrent_t *walk, const vcs_follower_t *reader, uint32_t row) {
+static bool store_own(vcs_concurrent_t *walk, size_t number, uint8_t value, uint32_t row) {
   const vcs_base_frame_t *frame = walk->frame;
   const uint16_t addr = frame->deeds[row].addr;
   const unsigned byte = addr & 0x7F;
   if ((addr & 0x1280) == 0x80) {
-    machine_of(walk, reader->flip)->ram[byte] = reader->value;
-    walk->flips[reader->flip].ram[byte >> 6] |= 1ull << (byte & 63);
-    toggle(walk, reader->flip, VCS_WHERE_RAM + byte);
+    machine_of(walk, number)->ram[byte] = value;
+    walk->flips[number].ram[byte >> 6] |= 1ull << (byte & 63);
+    toggle(walk, number, VCS_WHERE_RAM + byte);
     return true;
   }
   const uint32_t access = frame->rows[row].access;
   vcs_beam_access_t own = frame->note.accesses[access];
-  own.value = reader->value;
-  return add_own_accesses(walk, reader->flip, access, access + 1, &own, 1);
+  own.value = value;
+  return add_own_accesses(walk, number, access, access + 1, &own, 1);
 }
 
 /* What they have done, when the base has overwritten what it overwrites. */
 static void finish_row(vcs_concurrent_t *walk, uint32_t row) {
   const uint64_t live = walk->frame->rows[row + 1].live;
-  const vcs_follower_t *end = walk->readers + walk->reader_count;
-  for (const vcs_follower_t *reader = walk->readers; reader != end; reader++) {
-    if (reader->result != VCS_FOLLOWS) {
-      if (reader->result == VCS_LEAVES) continue;
-      if (!store_own(walk, reader, row)) {
-        go(walk, reader->flip);
-        continue;
-      }
-    }
-    if (reader->registers & live) {
-      walk->flips[reader->flip].follows = 1;
-      walk->followers[walk->follower_count++] = *reader;
+  const vcs_followers_t *readers = &walk->readers;
+  for (uint32_t i = 0; i < readers->count; i++) {
+    const size_t number = readers->flip[i];
+    if (readers->result[i] == VCS_LEAVES) continue;
+    if (readers->result[i] == VCS_STORES && !store_own(walk, number, readers->value[i], row)) {
+      go(walk, number);
+    } else if (readers->registers[i] & live) {
+      walk->flips[number].follows = 1;
+      add_follower(&walk->followers, number, readers->registers[i]);
     } else {
-      fall_asleep(walk, reader->flip, reader->registers, row + 1);
+      fall_asleep(walk, number, readers->registers[i], row + 1);
     }
   }
 }
 
 /* A flip that follows the base up to the end of the frame ends it with other registers. */
 static void end_followers(vcs_concurrent_t *walk) {
-  for (uint32_t i = 0; i < walk->follower_count; i++) {
-    const vcs_follower_t *follower = &walk->followers[i];
-    fall_asleep(walk, follower->flip, follower->registers, walk->frame->count);
-    restore(walk, follower->flip, walk->frame->count);
-    set_status(walk, follower->flip, ENDED);
+  const vcs_followers_t *followers = &walk->followers;
+  for (uint32_t i = 0; i < followers->count; i++) {
+    fall_asleep(walk, followers->flip[i], followers->registers[i], walk->frame->count);
+    restore(walk, followers->flip[i], walk->frame->count);
+    set_status(walk, followers->flip[i], ENDED);
   }
-  walk->follower_count = 0;
+  walk->followers.count = 0;
 }
 
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
@@ -711,7 +706,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
-    bool follows = walk->follower_count, replaces = false;
+    bool follows = walk->followers.count, replaces = false;
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
       const unsigned touch = frame->touches[i], where = touch & 0xFF;
       if (!walk->words[where]) continue;
@@ -873,7 +868,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
-  walk->at = walk->reads_done = walk->follower_count = 0;
+  walk->at = walk->reads_done = walk->followers.count = 0;
   walk->patches.patch_count = walk->patches.access_count = 0;
   vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
@@ -1117,17 +1112,18 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
   walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
   walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
-  walk->followers = malloc(VCS_CONCURRENT_MOST * sizeof *walk->followers);
-  walk->readers = malloc(VCS_CONCURRENT_MOST * sizeof *walk->readers);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
   if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||
       !walk->base_note.accesses || !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines ||
-      !walk->followers || !walk->readers || !walk->picture || (base->view.rom && !walk->rom_heads)) {
+      !walk->picture || (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
+  for (size_t i = 0; i < VCS_CONCURRENT_MOST; i++) {
+    walk->rams[i] = (vcs_own_ram_t){walk->flips[i].ram, machine_of(walk, i)->ram};
+  }
   find_bits_of_names(walk->bits_of_names);
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;
@@ -1151,8 +1147,6 @@ void vcs_concurrent_free(vcs_concurrent_t *walk) {
   free(walk->waiting);
   free(walk->flips);
   free(walk->machines);
-  free(walk->followers);
-  free(walk->readers);
   free(walk->picture);
   free(walk->rom_heads);
   free(walk->rom_flips);

@@ -49,6 +49,8 @@ VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count)
 #endif
 }
 
+enum { VCS_CONCURRENT_MOST = 1024 }; /* flips in a walk */
+
 /* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
 
 /* While the walk executes instructions nothing is drawn: accesses to the TIA are noted, and the TIA is made from them
@@ -247,20 +249,25 @@ extern const vcs_facts_t vcs_facts_of[256];
 
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
-/* A flip on the base's path, before a row that reads what differs; the row changes the registers. */
+/* Flips on the base's path. An array for each field: what was just stored is loaded again in the same size. */
 enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES };
 typedef struct {
-  uint64_t registers;  /* its key ^ the base's; they stay if it leaves the path */
-  const uint64_t *ram; /* bytes that differ: bits */
-  const uint8_t *own;  /* its RAM; the bytes that differ mean something */
-  uint32_t flip;
-  uint8_t result;
-  uint8_t value; /* that it stores */
-} vcs_follower_t;
+  uint64_t registers[VCS_CONCURRENT_MOST]; /* its key ^ the base's; they stay if it leaves the path */
+  uint16_t flip[VCS_CONCURRENT_MOST];
+  uint8_t result[VCS_CONCURRENT_MOST]; /* of a row */
+  uint8_t value[VCS_CONCURRENT_MOST];  /* that it stores */
+  uint32_t count;
+} vcs_followers_t;
 
-/* Whether all flips stay on the path. */
-bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
-                           uint32_t count);
+/* By flip: where its RAM is. */
+typedef struct {
+  const uint64_t *differs; /* bytes: bits */
+  const uint8_t *own;      /* of them */
+} vcs_own_ram_t;
+
+/* A row that these flips read something in that differs. Whether all stay on the path. */
+bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
+                           const vcs_own_ram_t *rams, vcs_followers_t *flips);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 
@@ -353,8 +360,6 @@ uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *b
                                  const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now);
 
 /* ---- The walk ------------------------------------------------------------------------------------------------- */
-
-enum { VCS_CONCURRENT_MOST = 1024 }; /* flips in a walk */
 
 typedef struct {
   const vcs_place_t *places; /* flipped together */

@@ -51,25 +51,25 @@ typedef struct {
   vcs_base_frame_t *frame;
   bool rom;
   uint32_t row;
-  int reads;       /* of this instruction so far */
-  vcs_deed_t deed; /* of it; the opcode, from the first read on */
+  int reads;        /* of this instruction so far */
+  vcs_deed_t *deed; /* of it; the opcode, from the first read on */
 } watch_t;
 
 /* An instruction touches a group of places. */
 static void touch(watch_t *watch, unsigned where) {
-  watch->deed.many = true;
+  watch->deed->many = true;
   touch_value(watch->frame, where, 0);
 }
 
 static void touch_ram(watch_t *watch, unsigned where, uint8_t value) {
-  watch->deed.many |= watch->deed.in != VCS_NO_BYTE;
-  watch->deed.in = (uint8_t)where;
+  watch->deed->many |= watch->deed->in != VCS_NO_BYTE;
+  watch->deed->in = (uint8_t)where;
   touch_value(watch->frame, VCS_WHERE_RAM + where, value);
 }
 
 static void replace_ram(watch_t *watch, unsigned where) {
-  watch->deed.many |= watch->deed.out != VCS_NO_BYTE;
-  watch->deed.out = (uint8_t)where;
+  watch->deed->many |= watch->deed->out != VCS_NO_BYTE;
+  watch->deed->out = (uint8_t)where;
   touch_value(watch->frame, (VCS_WHERE_RAM + where) | VCS_WHERE_REPLACED, 0);
 }
 
@@ -79,7 +79,7 @@ static watch_t *watch_of(vcs_video_t *video) { return ((vcs_beam_note_t *)(void 
 /* The byte of the stack that JSR and everything that pulls read first, and do not look at. */
 static bool is_dummy(const watch_t *watch, uint16_t addr) {
   enum { JSR = 0x20, PLP = 0x28, RTI = 0x40, RTS = 0x60, PLA = 0x68 };
-  const uint8_t o = watch->deed.opcode;
+  const uint8_t o = watch->deed->opcode;
   const int number = o == JSR ? 2 : 1;
   return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
 }
@@ -124,11 +124,11 @@ VCS_SLOW_FN uint8_t watched_read_any(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t
                                      uint16_t addr) {
   watch_t *watch = watch_of(video);
   const uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
-  if (watch->reads == 0) watch->deed.opcode = value;
+  if (watch->reads == 0) watch->deed->opcode = value;
   touch_read(watch, cart, m, addr);
   watch->reads++;
-  watch->deed.addr = addr;
-  watch->deed.read = value;
+  watch->deed->addr = addr;
+  watch->deed->read = value;
   return value;
 }
 
@@ -136,9 +136,9 @@ VCS_HOT_FN uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
   watch_t *watch = watch_of(video);
   if (VCS_UNLIKELY(!is_plain(cart, addr) || watch->rom)) return watched_read_any(cart, m, cpu, video, addr);
   const uint8_t value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)]; /* most reads are fetches */
-  if (watch->reads++ == 0) watch->deed.opcode = value;
-  cpu->bus = watch->deed.read = value;
-  watch->deed.addr = addr;
+  if (watch->reads++ == 0) watch->deed->opcode = value;
+  cpu->bus = watch->deed->read = value;
+  watch->deed->addr = addr;
   return value;
 }
 
@@ -146,8 +146,8 @@ static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
                                 uint8_t value, bool stalls) {
   watch_t *watch = watch_of(video);
   bool tia = !(addr & 0x1080);
-  watch->deed.addr = addr;
-  watch->deed.written = value;
+  watch->deed->addr = addr;
+  watch->deed->written = value;
   if (addr & 0x1000) {
     const int32_t place = vcs_cart_write_place(cart, m, addr);
     if (place >= 0) touch(watch, VCS_WHERE_CART_RAM + ((uint32_t)place & 63));
@@ -223,7 +223,7 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   watch_t *watch = context;
   vcs_base_frame_t *frame = watch->frame;
   (void)m;
-  watch->deed.latch = watch->deed.many = true;
+  watch->deed->latch = watch->deed->many = true;
   if (frame->note.full) return 0;
   const uint16_t collisions = vcs_beam_record(frame, &frame->note.accesses[frame->note.count - 1], watch->row);
   frame->reads = room(frame->reads, sizeof *frame->reads, frame->read_count, &frame->read_capacity, &frame->lost);
@@ -355,12 +355,12 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
-    watch.deed = (vcs_deed_t){.in = VCS_NO_BYTE, .out = VCS_NO_BYTE};
+    watch.deed = &frame->deeds[row];
+    *watch.deed = (vcs_deed_t){.in = VCS_NO_BYTE, .out = VCS_NO_BYTE};
     stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
-    frame->deeds[row] = watch.deed;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
     if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);

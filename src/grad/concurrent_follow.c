@@ -32,23 +32,29 @@ typedef struct {
   const vcs_deed_t *deed;
 } here_t;
 
+/* A flip before the row, and behind it. */
+typedef struct {
+  uint64_t registers;
+  vcs_own_ram_t ram;
+  uint8_t value; /* that it stores */
+} flip_t;
+
 /* The pointer in RAM of a row in mode IZY, as the base has read it, or as the flip does. False: it is not in RAM. */
-VCS_HOT_FN bool pointers(const here_t *here, const vcs_follower_t *flip, uint16_t *base, uint16_t *own) {
+VCS_HOT_FN bool pointers(const here_t *here, const flip_t *flip, uint16_t *base, uint16_t *own) {
   const vcs_base_frame_t *frame = here->frame;
   const uint32_t first = here->stand->touch;
   if (here->stand[1].touch - first < 2) return false;
   const unsigned low = frame->touches[first], high = frame->touches[first + 1];
   if (low >= VCS_WHERE_TIMER || high != low + 1 || high == VCS_WHERE_TIMER) return false;
-  const uint8_t own_low = has(flip->ram, low) ? flip->own[low] : frame->touch_values[first];
-  const uint8_t own_high = has(flip->ram, high) ? flip->own[high] : frame->touch_values[first + 1];
+  const uint8_t own_low = has(flip->ram.differs, low) ? flip->ram.own[low] : frame->touch_values[first];
+  const uint8_t own_high = has(flip->ram.differs, high) ? flip->ram.own[high] : frame->touch_values[first + 1];
   *base = (uint16_t)(frame->touch_values[first] | frame->touch_values[first + 1] << 8);
   *own = (uint16_t)(own_low | own_high << 8);
   return true;
 }
 
 /* Where the flip's row reads or writes. False: not known, or not at the base's time. */
-VCS_HOT_FN bool find_address(const here_t *here, const vcs_follower_t *flip, uint64_t own, unsigned mode,
-                             uint16_t *addr) {
+VCS_HOT_FN bool find_address(const here_t *here, const flip_t *flip, uint64_t own, unsigned mode, uint16_t *addr) {
   const uint64_t base = here->stand->key;
   const uint16_t base_addr = here->deed->addr;
   *addr = base_addr;
@@ -80,10 +86,10 @@ VCS_HOT_FN bool find_address(const here_t *here, const vcs_follower_t *flip, uin
 }
 
 /* What the flip's row finds there. */
-VCS_HOT_FN bool find_operand(const here_t *here, const vcs_follower_t *flip, uint16_t addr, uint8_t *value) {
+VCS_HOT_FN bool find_operand(const here_t *here, const flip_t *flip, uint16_t addr, uint8_t *value) {
   *value = here->deed->read;
   if (addr == here->deed->addr) {
-    if (is_ram(addr) && has(flip->ram, addr & 0x7F)) *value = flip->own[addr & 0x7F];
+    if (is_ram(addr) && has(flip->ram.differs, addr & 0x7F)) *value = flip->ram.own[addr & 0x7F];
     return true;
   }
   if (!is_plain(here->cart, addr) || !is_plain(here->cart, here->deed->addr)) return false;
@@ -93,7 +99,7 @@ VCS_HOT_FN bool find_operand(const here_t *here, const vcs_follower_t *flip, uin
 }
 
 /* The flip stores a byte where the base stores one. */
-VCS_HOT_FN uint8_t store(const here_t *here, vcs_follower_t *flip, uint16_t addr, uint8_t value) {
+VCS_HOT_FN uint8_t store(const here_t *here, flip_t *flip, uint16_t addr, uint8_t value) {
   const uint8_t base = here->deed->written;
   if (addr != here->deed->addr) return VCS_LEAVES;
   if (value == base) return VCS_FOLLOWS;
@@ -119,7 +125,7 @@ VCS_HOT_FN vcs_cpu_t registers_of(uint64_t own) {
 }
 
 /* Those behind it, as far as the row sets them: `sets` is a constant, VCS_OF_A and the like. */
-VCS_HOT_FN void finish(const here_t *here, vcs_follower_t *flip, const vcs_cpu_t *cpu, unsigned sets) {
+VCS_HOT_FN void finish(const here_t *here, flip_t *flip, const vcs_cpu_t *cpu, unsigned sets) {
   uint64_t key = 0, set = (uint64_t)(sets & VCS_OF_P) << VCS_KEY_P;
   if (sets & VCS_OF_A) key |= (uint64_t)cpu->a << VCS_KEY_A, set |= 0xFFull << VCS_KEY_A;
   if (sets & VCS_OF_X) key |= (uint64_t)cpu->x << VCS_KEY_X, set |= 0xFFull << VCS_KEY_X;
@@ -129,47 +135,49 @@ VCS_HOT_FN void finish(const here_t *here, vcs_follower_t *flip, const vcs_cpu_t
 }
 
 /* A row of each opcode, by its access. One that sets the stack pointer leaves the path, but for PHA, PHP and PLA. */
-#define EVALUATE(code, operation, mode, access, cost)                                                                  \
-  case code:                                                                                                           \
-    for (; flip != end; results |= flip->result, flip++) {                                                             \
-      const unsigned sets = (unsigned)VCS_SETS_##operation;                                                            \
-      flip->result = VCS_LEAVES;                                                                                       \
-      const uint64_t own = here->stand->key ^ flip->registers;                                                         \
-      vcs_cpu_t registers = registers_of(own), *cpu = &registers;                                                      \
-      uint16_t addr = here->deed->addr;                                                                                \
-      uint8_t value;                                                                                                   \
-      if (sets & VCS_OF_S) EVALUATE_STACKED(code)                                                                      \
-      if (!find_address(here, flip, own, VCS_MODE_##mode, &addr) || !find_operand(here, flip, addr, &value)) continue; \
-      EVALUATE_##access(operation) if (flip->result != VCS_LEAVES) finish(here, flip, cpu, sets);                      \
-    }                                                                                                                  \
+#define EVALUATE(code, operation, mode, access, cost)                                                               \
+  case code:                                                                                                        \
+    for (uint32_t i = 0; i < flips->count; i++) {                                                                   \
+      const unsigned sets = (unsigned)VCS_SETS_##operation;                                                         \
+      flip_t state = {flips->registers[i], rams[flips->flip[i]], 0}, *flip = &state;                                \
+      const uint64_t own = here->stand->key ^ state.registers;                                                      \
+      vcs_cpu_t registers = registers_of(own), *cpu = &registers;                                                   \
+      uint16_t addr = here->deed->addr;                                                                             \
+      uint8_t value, result = VCS_LEAVES;                                                                           \
+      if (sets & VCS_OF_S) {                                                                                        \
+        EVALUATE_STACKED(code)                                                                                      \
+      } else if (find_address(here, flip, own, VCS_MODE_##mode, &addr) && find_operand(here, flip, addr, &value)) { \
+        EVALUATE_##access(operation) if (result != VCS_LEAVES) finish(here, flip, cpu, sets);                       \
+      }                                                                                                             \
+      flips->registers[i] = state.registers;                                                                        \
+      flips->value[i] = state.value;                                                                                \
+      flips->result[i] = result;                                                                                    \
+      results |= result;                                                                                            \
+    }                                                                                                               \
     break;
-#define EVALUATE_STACKED(code)                                                                  \
-  {                                                                                             \
-    if ((code) == VCS_PHA) flip->result = store(here, flip, addr, (uint8_t)(own >> VCS_KEY_A)); \
-    if ((code) == VCS_PHP) flip->result = store(here, flip, addr, (uint8_t)(own >> VCS_KEY_P)); \
-    if ((code) != VCS_PLA || !find_operand(here, flip, addr, &value)) continue;                 \
-    vcs_op_LDA(cpu, value);                                                                     \
-    flip->result = VCS_FOLLOWS;                                                                 \
-    finish(here, flip, cpu, VCS_OF_A | VCS_OF_NZ);                                              \
-    continue;                                                                                   \
+#define EVALUATE_STACKED(code)                                                          \
+  if ((code) == VCS_PHA) result = store(here, flip, addr, (uint8_t)(own >> VCS_KEY_A)); \
+  if ((code) == VCS_PHP) result = store(here, flip, addr, (uint8_t)(own >> VCS_KEY_P)); \
+  if ((code) == VCS_PLA && find_operand(here, flip, addr, &value)) {                    \
+    vcs_op_LDA(cpu, value);                                                             \
+    finish(here, flip, cpu, VCS_OF_A | VCS_OF_NZ);                                      \
+    result = VCS_FOLLOWS;                                                               \
   }
-#define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, NULL, cpu, NULL), flip->result = VCS_FOLLOWS;
-#define EVALUATE_READ(operation) vcs_op_##operation(cpu, value), flip->result = VCS_FOLLOWS;
-#define EVALUATE_WRITE(operation) flip->result = store(here, flip, addr, vcs_op_##operation(cpu, addr));
-#define EVALUATE_MODIFY(operation) flip->result = store(here, flip, addr, vcs_op_##operation(cpu, value));
-#define EVALUATE_STACK(operation) continue;
-#define EVALUATE_JUMP(operation) continue;
-#define EVALUATE_BRANCH(operation) continue;
+#define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, NULL, cpu, NULL), result = VCS_FOLLOWS;
+#define EVALUATE_READ(operation) vcs_op_##operation(cpu, value), result = VCS_FOLLOWS;
+#define EVALUATE_WRITE(operation) result = store(here, flip, addr, vcs_op_##operation(cpu, addr));
+#define EVALUATE_MODIFY(operation) result = store(here, flip, addr, vcs_op_##operation(cpu, value));
+#define EVALUATE_STACK(operation)
+#define EVALUATE_JUMP(operation)
+#define EVALUATE_BRANCH(operation)
 
-bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row, vcs_follower_t *flips,
-                           uint32_t count) {
+bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
+                           const vcs_own_ram_t *rams, vcs_followers_t *flips) {
   const here_t position = {cart, frame, &frame->rows[row], &frame->deeds[row]}, *here = &position;
-  vcs_follower_t *flip = flips;
-  const vcs_follower_t *end = flips + count;
   unsigned results = 0;
   if (!(here->stand->key & 0x1000)) { /* code in RAM may be what differs */
-    for (; flip != end; flip++) flip->result = VCS_LEAVES;
-    return count == 0;
+    for (uint32_t i = 0; i < flips->count; i++) flips->result[i] = VCS_LEAVES;
+    return flips->count == 0;
   }
   switch (here->deed->opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
   return !(results & VCS_LEAVES);

@@ -4,17 +4,22 @@
 
 #include <stdbool.h>
 
-#include "core/objects.h"
 #include "diffvcs/diffvcs.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+typedef struct vcs_rows vcs_rows_t;
+typedef struct vcs_recorder vcs_recorder_t;
+
 /* vcs_frame, for whole frames, with a recorder that has been started to list the objects of the picture, or NULL.
  * Returns false, and leaves m as it was, if the frame is only a part of one, or stops in a picture that is drawn, or
  * probably would; what it has painted by then is painted again by a TIA that draws. */
 bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder);
+
+/* Makes rows (core/rows.h) that have been started record their objects (record_rows.c). */
+void vcs_record_rows(vcs_rows_t *rows, vcs_recorder_t *recorder);
 
 #ifdef __cplusplus
 }

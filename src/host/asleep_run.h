@@ -13,6 +13,7 @@
 #define VCS_TIA_ASLEEP
 #endif
 #include "core/tia.h"
+#include "host/asleep.h"
 
 /* The shape of an object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
@@ -346,14 +347,15 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
 VCS_SLOW_FN bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows,
                             vcs_recorder_t *recorder, vcs_asleep_t *asleep) {
   vcs_console_start_frame(cart, m);
-  if (rows) vcs_rows_start(rows, m, frames, recorder);
+  if (rows) vcs_rows_start(rows, m, frames);
+  if (rows && recorder) vcs_record_rows(rows, recorder);
   vcs_asleep_start(m, asleep, cart, frames, rows);
   vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
   if (m->partial) return false;
   vcs_console_finish_frame(cart, m, &asleep->video);
   if (!rows) return true;
   if (m->seen_clock != asleep->video.stop) return false;
-  vcs_rows_finish(rows, m, &asleep->video, asleep->on, m->seen_clock);
+  rows->end_rows(rows, m, &asleep->video, asleep->on, m->seen_clock);
   return true;
 }
 

@@ -29,6 +29,7 @@
 #include "host/env_screen.h"
 #include "host/files.h"
 #include "host/hash.h"
+#include "host/recording.h"
 #include "host/sound.h"
 #include "options.h"
 
@@ -141,7 +142,7 @@ static void frame(vcs_env_t *env) {
   if (env->watch) {
     watched_frame(env, frames);
   } else if (env->objects && frames) {
-    env->object_count = vcs_frame_objects(env->cart, env->m, frames, env->objects, VCS_OBJECTS_MAX);
+    env->object_count = vcs_recording_frame(env->objects, env->cart, env->m, frames);
   } else {
     vcs_frame(env->cart, env->m, frames);
   }
@@ -765,15 +766,14 @@ void vcs_env_set_objects(vcs_env_t *env, int recording) {
     free(env->objects);
     env->objects = NULL;
   } else if (!env->objects) {
-    env->objects =
-        calloc(VCS_OBJECTS_MAX, sizeof *env->objects); /* without memory, vcs_env_objects runs frames again */
+    env->objects = vcs_recording_create(); /* without memory, vcs_env_objects runs frames again */
   }
 }
 
 int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity) {
   if (env->objects && env->object_count >= 0) {
     const int32_t known = env->object_count < VCS_OBJECTS_MAX ? env->object_count : VCS_OBJECTS_MAX;
-    memcpy(objects, env->objects, sizeof *objects * (size_t)(known < capacity ? known : capacity));
+    memcpy(objects, env->objects->list, sizeof *objects * (size_t)(known < capacity ? known : capacity));
     return known;
   }
   vcs_t m;

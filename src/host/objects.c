@@ -9,6 +9,7 @@
 
 #include "host/asleep.h"
 #include "host/env.h"
+#include "host/recording.h"
 
 /* Runs a frame on a TIA that draws. */
 static void frame_beam(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
@@ -21,19 +22,36 @@ static void frame_beam(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_re
   vcs_record_beam_finish(m, recorder);
 }
 
+/* Runs a frame with a recorder. */
+static int32_t frame_recorded(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
+                              vcs_object_t *objects, int32_t capacity) {
+  vcs_recorder_start(recorder, objects, capacity);
+  if (vcs_asleep_frame(cart, m, frames, recorder)) {
+    vcs_recorder_finish(m, recorder, cart->height);
+  } else {
+    vcs_recorder_start(recorder, objects, capacity);
+    frame_beam(cart, m, frames, recorder);
+  }
+  return recorder->count;
+}
+
 int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_object_t *objects, int32_t capacity) {
   vcs_recorder_t recorder;
-  vcs_objects_order_t order;
   uint8_t aside[2 * VCS_FRAME_BYTES];
   if (!frames) frames = aside;
   if (capacity > VCS_OBJECTS_MAX) capacity = VCS_OBJECTS_MAX;
-  vcs_recorder_start(&recorder, objects, capacity);
-  if (!vcs_asleep_frame(cart, m, frames, &recorder)) {
-    vcs_recorder_start(&recorder, objects, capacity);
-    frame_beam(cart, m, frames, &recorder);
-  }
-  vcs_objects_order(objects, recorder.count < capacity ? recorder.count : capacity, &order);
-  return recorder.count;
+  vcs_recorder_make(&recorder, NULL);
+  return frame_recorded(cart, m, frames, &recorder, objects, capacity);
+}
+
+vcs_recording_t *vcs_recording_create(void) {
+  vcs_recording_t *recording = malloc(sizeof *recording);
+  if (recording) vcs_recorder_make(&recording->recorder, &recording->memory);
+  return recording;
+}
+
+int32_t vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  return frame_recorded(cart, m, frames, &recording->recorder, recording->list, VCS_OBJECTS_MAX);
 }
 
 /* ---- Identity over frames ------------------------------------------------------------------------------------ */
