@@ -8,7 +8,7 @@ again. A wrong pixel is then
 
     unreached  if no value of any byte gives it the wanted colour;
     code       if only operands do, which `edit` leaves alone;
-    excluded   if each byte of data that does makes one and the same other pixel wrong: never both are right;
+    excluded   if each byte of data that does makes one and the same other pixel wrong: no one byte puts both right;
     tied       if each makes some others wrong, at least as many as it puts right;
     left       if a byte would have made the drawing better: the search missed it.
 

@@ -11,6 +11,7 @@ differ by more; nightly.sh runs it.
 
 import argparse
 import itertools
+import math
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -62,7 +63,7 @@ def main() -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for frames, seed in itertools.product(options.frames, options.seeds):
             found = list(pool.map(lambda game, frames=frames, seed=seed: differ(game, frames, seed), games))
-            worst = sorted(zip(found, games, strict=True), key=lambda pair: (pair[0] == pair[0], -pair[0]))[:5]
+            worst = sorted(zip(found, games, strict=True), key=lambda pair: (not math.isnan(pair[0]), -pair[0]))[:5]
             over = sum(not by <= LIMIT for by in found)
             wrong += over
             most = ", ".join(f"{game} {by:.1e}" for by, game in worst)
