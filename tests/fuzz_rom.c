@@ -363,8 +363,14 @@ static void play_with_reference(const vcs_cart_t *cart, uint64_t frames_left) {
     done.compared++;
     done.drawn += draws;
     if (memcmp(m, twin, size) != 0 || memcmp(frames, twin_frames, 2 * VCS_FRAME_BYTES) != 0) {
-      fprintf(stderr, "not as the reference: image %" PRIu64 ", scheme %s, frame %d, %s\n", done.images,
-              vcs_cart_info(cart)->scheme_name, i, memcmp(m, twin, size) != 0 ? "the machine" : "the picture");
+      fprintf(stderr, "not as the reference: image %" PRIu64 ", scheme %s, frame %d, %s, %s\n", done.images,
+              vcs_cart_info(cart)->scheme_name, i, draws ? "drawn" : "not drawn",
+              memcmp(m, twin, size) != 0 ? "the machine" : "the picture");
+      for (size_t at = 0; at < size; at++) {
+        const uint8_t ours = ((const uint8_t *)m)[at], theirs = ((const uint8_t *)twin)[at];
+        if (ours != theirs)
+          fprintf(stderr, "  byte %zu of the machine: %02X, %02X by the reference\n", at, ours, theirs);
+      }
       exit(1);
     }
     if (m->jammed) {

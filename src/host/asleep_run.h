@@ -297,8 +297,9 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
   }
 }
 
-/* The same for a register that is not known when the cartridge is decoded. */
+/* The same for a register that is not known when the cartridge is decoded; an instruction that pushes has several. */
 VCS_SLOW_FN bool store_any(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, uint8_t value) {
+  vcs_tia_part(m, video, time);
   return store(m, video, time, r, value);
 }
 
