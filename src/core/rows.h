@@ -176,6 +176,8 @@ VCS_HOT_FN void vcs_rows_gather(const vcs_rows_t *rows, const vcs_t *m, vcs_vide
     vcs_rows_join(rows, &now[i], i, &video->line[i]);
   }
 }
+
+/* After painting: objects that have changed in the row get the masks back that they have now. */
 VCS_HOT_FN void vcs_rows_let_go(const vcs_rows_t *rows, vcs_video_t *video, const vcs_pixels_t now[VCS_OBJECTS]) {
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);

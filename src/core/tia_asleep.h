@@ -239,7 +239,7 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
 /* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before, the access before it, is
  * right again after one more access at another clock. The access that ends a frame is one, because the last access of
  * the instructions before is recorded before accesses of an instruction that may have two of them at one clock: by the
- * loop, and by vcs_tia_part. */
+ * loop, and by vcs_tia_recall_earlier. */
 VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   int32_t first = m->blank_first;
@@ -249,8 +249,8 @@ VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
   m->blank_first = first;
 }
 
-/* An access follows at `time`: one that was noted at another time is recorded. */
-VCS_FN void vcs_tia_part(vcs_t *m, vcs_video_t *video, uint64_t time) {
+/* Records the access that was only noted, unless it was at the same clock as the one that now follows at `time`. */
+VCS_FN void vcs_tia_recall_earlier(vcs_t *m, vcs_video_t *video, uint64_t time) {
   if ((vcs_asleep(video)->last ^ time) >> VCS_CYCLES_SHIFT) vcs_tia_recall(m, video);
 }
 
@@ -298,7 +298,7 @@ enum { VCS_NOTED_READ = 0x02 };
 VCS_FN void vcs_tia_glance(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   uint64_t time = VCS_CYCLES(m->cycles);
-  vcs_tia_part(m, video, time);
+  vcs_tia_recall_earlier(m, video, time);
   if (vcs_asleep_sleeps(m, asleep, time, VCS_NOTED_READ)) {
     vcs_asleep_note(asleep, time, VCS_NOTED_READ);
   } else {

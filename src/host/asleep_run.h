@@ -299,7 +299,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
 
 /* The same for a register that is not known when the cartridge is decoded; an instruction that pushes has several. */
 VCS_SLOW_FN bool store_any(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, uint8_t value) {
-  vcs_tia_part(m, video, time);
+  vcs_tia_recall_earlier(m, video, time);
   return store(m, video, time, r, value);
 }
 

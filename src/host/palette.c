@@ -119,7 +119,8 @@ static uint32_t rgb_first(uint32_t colour) {
 }
 
 /* Writes four bytes for a pixel; the next pixel overwrites the fourth. */
-static void pixels_rgb(const uint32_t *colours, const uint8_t *indices, size_t count, uint8_t *rgb) {
+static void pixels_rgb(const television_t *tv, const uint8_t *indices, size_t count, uint8_t *rgb) {
+  const uint32_t *colours = tv->colours;
   for (size_t i = 0; i + 1 < count; i++) {
     const uint32_t pixel = rgb_first(colours[indices[i]]);
     memcpy(rgb + 3 * i, &pixel, 4);
@@ -130,7 +131,8 @@ static void pixels_rgb(const uint32_t *colours, const uint8_t *indices, size_t c
   }
 }
 
-static void pixels_gray(const uint8_t *grays, const uint8_t *indices, size_t count, uint8_t *gray) {
+static void pixels_gray(const television_t *tv, const uint8_t *indices, size_t count, uint8_t *gray) {
+  const uint8_t *grays = tv->grays + 1;
   for (size_t i = 0; i < count; i++) gray[i] = grays[indices[i]];
 }
 
@@ -237,32 +239,34 @@ static void repeat(uint8_t *bytes, size_t count, size_t times) {
   }
 }
 
+/* Converts the pixels behind the first `row` rows, each to `bytes` bytes: rows that are the same only once. */
+static void convert(const television_t *tv, const uint8_t *indices, size_t pixels, size_t row, uint8_t *to,
+                    size_t bytes,
+                    void (*some)(const television_t *tv, const uint8_t *indices, size_t count, uint8_t *to)) {
+  const size_t rows = pixels / VCS_WIDTH, rest = pixels % VCS_WIDTH, at = pixels - rest;
+  for (size_t same = 0; row < rows; row += same) {
+    const uint8_t *first = indices + row * VCS_WIDTH;
+    same = like_first(first, rows - row);
+    some(tv, first, VCS_WIDTH, to + bytes * row * VCS_WIDTH);
+    repeat(to + bytes * row * VCS_WIDTH, bytes * VCS_WIDTH, same);
+  }
+  some(tv, indices + at, rest, to + bytes * at);
+}
+
 void vcs_frame_rgb(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *rgb) {
   const television_t *tv = television(format);
-  size_t row = 0, rows = pixels / VCS_WIDTH;
+  size_t done = 0;
 #if WIDE
-  if (is_wide()) row = rows_rgb_wide(tv, indices, rows, rgb);
+  if (is_wide()) done = rows_rgb_wide(tv, indices, pixels / VCS_WIDTH, rgb);
 #endif
-  for (size_t same = 0; row < rows; row += same) {
-    same = like_first(indices + row * VCS_WIDTH, rows - row);
-    pixels_rgb(tv->colours, indices + row * VCS_WIDTH, VCS_WIDTH, rgb + 3 * row * VCS_WIDTH);
-    repeat(rgb + 3 * row * VCS_WIDTH, (size_t)3 * VCS_WIDTH, same);
-  }
-  const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
-  pixels_rgb(tv->colours, indices + at, rest, rgb + 3 * at);
+  convert(tv, indices, pixels, done, rgb, 3, pixels_rgb);
 }
 
 void vcs_frame_gray(vcs_format_t format, const uint8_t *indices, size_t pixels, uint8_t *gray) {
   const television_t *tv = television(format);
-  size_t row = 0, rows = pixels / VCS_WIDTH;
+  size_t done = 0;
 #if WIDE
-  if (is_wide()) row = rows_gray_wide(tv, indices, rows, gray);
+  if (is_wide()) done = rows_gray_wide(tv, indices, pixels / VCS_WIDTH, gray);
 #endif
-  for (size_t same = 0; row < rows; row += same) {
-    same = like_first(indices + row * VCS_WIDTH, rows - row);
-    pixels_gray(tv->grays + 1, indices + row * VCS_WIDTH, VCS_WIDTH, gray + row * VCS_WIDTH);
-    repeat(gray + row * VCS_WIDTH, VCS_WIDTH, same);
-  }
-  const size_t rest = pixels % VCS_WIDTH, at = pixels - rest;
-  pixels_gray(tv->grays + 1, indices + at, rest, gray + at);
+  convert(tv, indices, pixels, done, gray, 1, pixels_gray);
 }
