@@ -132,7 +132,9 @@ typedef struct {
 
 /* vcs_grad_jvp adds the product of the run's Jacobian with the tangents in `inputs` to `outputs`; vcs_grad_vjp adds the
  * product of its transpose with the adjoints in `outputs` to `inputs`. Both process one frame's tape at a time; memory
- * is one machine per frame and one tape. The run's machine does not change. `report` may be NULL. */
+ * is one machine per frame and one tape. The run's machine does not change. `report` may be NULL. With forks, and
+ * without VCS_SIDE_TANGENT, derivatives stop in both products at forks that explode and, between two frames, at bytes
+ * of RAM that explode in the second (docs/gradients.md); the report does not count these. */
 VCS_API vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options,
                                   const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
                                   vcs_grad_report_t *report, vcs_error_t *error);
