@@ -13,6 +13,40 @@ static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
 
 #include "host/asleep_run.h"
 
+/* ---- A frame ------------------------------------------------------------------------------------------------- */
+
+/* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
+static bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_recorder_t *recorder,
+                       vcs_asleep_t *asleep) {
+  vcs_console_start_frame(cart, m);
+  if (rows) vcs_rows_start(rows, m, frames);
+  if (rows && recorder) vcs_record_rows(rows, recorder);
+  vcs_asleep_start(m, asleep, cart, frames, rows);
+  vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
+  if (m->partial) return false;
+  vcs_console_finish_frame(cart, m, &asleep->video);
+  if (!rows) return true;
+  if (m->seen_clock != asleep->video.stop) return false;
+  rows->end_rows(rows, m, &asleep->video, asleep->on, m->seen_clock);
+  return true;
+}
+
+/* A machine with more cartridge RAM (3E) is not worth a copy each frame. */
+enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
+
+/* The same for a machine that stays as it was if the answer is false. */
+static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
+                         vcs_asleep_t *asleep) {
+  uint8_t before[COPY_MOST];
+  vcs_rows_t rows;
+  const size_t size = vcs_machine_size(cart);
+  if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
+  memcpy(before, m, size);
+  if (run_asleep(cart, m, frames, frames ? &rows : NULL, recorder, asleep)) return true;
+  memcpy(m, before, size);
+  return false;
+}
+
 #if VCS_NATIVE
 
 /* ---- What compiled code calls (native.h) ------------------------------------------------------------------------ */
