@@ -20,9 +20,9 @@ while read -r name; do
   found=0
   for word in $words; do [[ ${name%%:*} == *"$word"* ]] && found=1; done
   [ $found = 1 ] || fail "no job of the nightly workflow runs: $name"
-done < <(sed -nE 's/^(nightly|with_ale) "([^"]+)".*/\2/p' tests/nightly.sh)
+done < <(sed -nE 's/^(nightly|with_[a-z_]+) "([^"]+)".*/\2/p' tests/nightly.sh)
 for word in $words; do
-  grep -qE "^(nightly|with_ale) \"[^\":]*$word" tests/nightly.sh || fail "the nightly job $word runs nothing"
+  grep -qE "^(nightly|with_[a-z_]+) \"[^\":]*$word" tests/nightly.sh || fail "the nightly job $word runs nothing"
 done
 [ $failed = 0 ] && echo "ok workflows"
 exit $failed

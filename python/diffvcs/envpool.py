@@ -63,6 +63,11 @@ class TimeStep(NamedTuple):
 class EnvPool:
     """Environments of one task; `make` creates it."""
 
+    metadata: dict[str, Any] = {
+        "render_modes": []
+    }  # this, render_mode and unwrapped are what Gymnasium's wrappers read
+    render_mode = None
+
     def __init__(self, task_id: str, env_type: str, config: dict[str, Any]) -> None:
         unknown = set(config) - set(DEFAULTS)
         if unknown:
@@ -91,6 +96,11 @@ class EnvPool:
 
     def __len__(self) -> int:
         return self.num_envs
+
+    @property
+    def unwrapped(self) -> EnvPool:
+        """The environments themselves: below every wrapper."""
+        return self
 
     @property
     def is_async(self) -> bool:
@@ -157,6 +167,12 @@ class EnvPool:
         """
         pictures, raw, terminated, truncated, info = self._batch.recv()
         assert pictures is not None  # the batch of an EnvPool always has them
+        return self._results(pictures, raw, terminated, truncated, info)
+
+    def _results(
+        self, pictures: np.ndarray, raw: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, info: dict[str, Any]
+    ) -> Any:
+        """What recv returns, from the results of the batch."""
         observations = self._planes(pictures)
         ids = info["env_id"]
         begun = self._ended[ids]
@@ -188,9 +204,18 @@ class EnvPool:
         return self.recv()
 
     def reset(self, env_id: np.ndarray | None = None) -> Any:
-        """Starts episodes in all environments, or in these, and returns the first results."""
-        self.async_reset(env_id)
-        results = self.recv()
+        """Starts episodes in all environments, or in these (of none, the results are empty), and returns the first results."""
+        if env_id is not None and not np.size(env_id):
+            pictures, flags = np.zeros((0, *self._batch.observation_shape), np.uint8), np.zeros(0, bool)
+            info = {
+                "env_id": np.zeros(0, np.int32),
+                "lives": np.zeros(0, np.int32),
+                "ram": np.zeros((0, 128), np.uint8),
+            }
+            results = self._results(pictures, np.zeros(0, np.int32), flags, flags, info)
+        else:
+            self.async_reset(env_id)
+            results = self.recv()
         return results if self.env_type == "dm" else (results[0], results[4])
 
     def xla(self) -> Any:

@@ -171,8 +171,8 @@ def test_torchrl_accepts_ours():
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples/frameworks").glob("*.py")))
 def test_framework_scripts_run(script):
     needs.module(
-        {"sb3": "stable_baselines3", "rllib": "ray"}.get(
-            script.split("_")[0], script.split("_")[0].replace("cleanrl", "torch")
+        {"sb3": "stable_baselines3", "rllib": "ray", "cleanrl": "torch", "sample": "sample_factory"}.get(
+            script.split("_")[0], script.split("_")[0]
         )
     )
     ran = subprocess.run(

@@ -179,6 +179,25 @@ def test_envpool_in_step():
         pool.recv()
 
 
+@pytest.mark.parametrize("env_type", ["gymnasium", "dm"])
+@pytest.mark.parametrize("gray_scale", [True, False])
+def test_envpool_resets_none(env_type, gray_scale):
+    """Learners reset the environments that have ended, which may be none; the others go on."""
+    pool = diffvcs.make("Demo-v5", env_type, num_envs=2, gray_scale=gray_scale)
+    whole = pool.reset()
+    none = pool.reset(np.array([], np.int64))
+    if env_type == "dm":
+        assert none.step_type.size == none.observation.ram.size == 0
+        none, whole = none.observation.obs, whole.observation.obs
+    else:
+        assert none[1]["env_id"].size == 0 and none[1].keys() == whole[1].keys()
+        none, whole = none[0], whole[0]
+    assert none.shape == (0, *whole.shape[1:]) and none.dtype == whole.dtype
+    pool.step(np.zeros(2, int))
+    assert pool.unwrapped is pool
+    pool.close()
+
+
 def test_envpool_steps_and_resets_some():
     """Environments that are not named stay where they are; several sends may come before one recv."""
     pool = diffvcs.make("Breakout-v5", num_envs=4, seed=3, noop_max=0)
