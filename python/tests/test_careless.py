@@ -731,6 +731,65 @@ def test_a_child_process_is_told_and_ends():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_step_that_is_begun_keeps_its_arrays():
+    envs = ALEVectorInterface("demo", 4, num_threads=2, noop_max=0, frame_skip=50)
+    twin = ALEVectorInterface("demo", 4, num_threads=2, noop_max=0, frame_skip=50)
+    for batch in (envs, twin):
+        batch.reset(range(4), range(4))
+    with pytest.raises(diffvcs.BadArgument, match="no step was begun"):
+        envs.end_step()
+    with pytest.raises(diffvcs.BadArgument, match="actions 0 to"):
+        envs.begin_step([99] * 4)
+    held = [(envs.step([0] * 4), twin.step([0] * 4)) for _ in range(10)]  # more than are kept to be used again
+    envs.begin_step([0] * 4)
+    begun = {id(array) for array in envs._begun[0].values()}
+    for _ in range(3):  # threads write into the arrays of the first one
+        for wrong in ([0] * 4, [99] * 4, [0]):
+            with pytest.raises(ValueError):
+                envs.begin_step(wrong)
+    found, expected = envs.end_step(), twin.step([0] * 4)
+    assert {id(array) for array in found[:4]} <= begun and equal(found[:4], expected[:4])
+    assert all(equal(one[:4], two[:4]) for one, two in held)
+    with pytest.raises(diffvcs.BadArgument, match="no step was begun"):
+        envs.end_step()
+    envs.begin_step([0] * 4)
+    envs.close()  # waits for the threads
+    with pytest.raises(diffvcs.VCSError, match="closed"):
+        envs.end_step()
+
+
+def test_objects_of_no_environment_or_of_one_under_way_are_refused():
+    envs = DiffVCSVectorEnv_("demo", 3, batch_size=2, num_threads=1, noop_max=0)
+    envs.reset(seed=1)
+    ready = DiffVCSVectorEnv_("demo", 3, num_threads=1, noop_max=0, objects=True)
+    assert [len(one) for one in ready.reset(seed=1)[1]["objects"]] == [len(ready.objects(i)) for i in range(3)]
+    for number in (-1, 3, MOST):
+        with pytest.raises(IndexError, match="0 to 2"):
+            ready.objects(number)
+    ready.send(np.zeros(3, int))
+    with pytest.raises(RuntimeError, match="receive its results"):
+        ready.objects(0)
+    ready.recv()
+    assert len(ready.objects(0))
+    there = DiffVCSVectorEnv_("demo", 2, noop_max=0, objects=True, device="cpu-as-gpu")
+    with pytest.raises(ValueError, match="in info"):
+        there.objects(0)
+
+
+def test_fields_never_take_another_number(world):
+    w = world
+    for fields in (
+        {"ram": np.full(128, 300)}, {"ram": np.full(128, -1)}, {"ram": np.full(128, 1.5)}, {"ram": np.full(128, np.nan)},
+        {"ram": np.full(128, 2**32 + 1)}, {"pc": np.int64(70000)}, {"pc": np.array(70000)}, {"a": np.int64(-1)}, {"a": 1.5},
+    ):  # fmt: skip
+        with pytest.raises(diffvcs.BadArgument, match="cannot hold"):
+            w.machine.set(**fields)
+        assert w.machine.hash() == w.restored(w.state)
+    with pytest.raises(KeyError, match="no field 'nonsense'"):  # what was set before is as it was
+        w.machine.set("score", 255 - w.machine.ram[w.machine.meanings.find("score")[0]], nonsense=1)
+    assert w.machine.hash() == w.restored(w.state)
+
+
 # ---- the binding itself ----------------------------------------------------------------------------------------------
 
 
