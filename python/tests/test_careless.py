@@ -483,6 +483,24 @@ def test_odd_numbers_elsewhere_are_refused(world):
     w.machine.restore(w.state)
 
 
+def test_numbers_that_would_overflow_are_refused(world):
+    drawing, ends = np.zeros((8, 16, 3), np.uint8), (-1, -(2**31), -(2**63), 2**63 - 1)
+    for value in (MOST, *ends):
+        for x, y in ((value, 0), (0, value), (value, value)):
+            with pytest.raises(diffvcs.BadArgument):
+                diffvcs.edit(world.played, drawing, x, y, steps=1)
+    for value in ends:
+        with pytest.raises(diffvcs.BadArgument, match="the first frame is"):
+            diffvcs.history(world.played, first=value)
+        with pytest.raises(diffvcs.BadArgument, match="the first frame is"):
+            diffvcs.Debugger(world.played, frame=value)
+    for room in (MOST, 1, 0, -1):
+        with pytest.raises(diffvcs.BadArgument, match="room for 2 to"):
+            diffvcs.history(world.played, room=room)
+    first = 2**62 - 1
+    assert diffvcs.history(world.played, first=first).frames == range(first, first + FRAMES)
+
+
 def test_more_environments_than_memory_are_refused_with_their_bytes():
     for count in (10**9, 2**31 - 1, 1 << 24):
         with pytest.raises(diffvcs.VCSError, match=rf"{count} environments need \d+ bytes"):
