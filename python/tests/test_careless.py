@@ -571,6 +571,22 @@ def test_a_run_that_was_changed_by_hand_is_refused(world):
         )
 
 
+def test_a_run_without_frames_is_refused(world):
+    played, places = diffvcs.run(world.cart, world.state, world.actions), world.places
+    played.controls = played.controls[:0]
+    for call in (
+        lambda r: diffvcs.explain(r, "ram:80"), lambda r: diffvcs.explain(r, "pixel:80,100"), lambda r: diffvcs.explain(r, object="P0"),
+        lambda r: diffvcs.effect(r, "80.0"), lambda r: diffvcs.attribute(r, "screen"), lambda r: diffvcs.slice(r, [0]),
+        diffvcs.rom_uses, diffvcs.object_boxes, lambda r: diffvcs.frame_without(r, "P0"), diffvcs.history,
+        lambda r: diffvcs.score(r, places, methods=["bit"]), lambda r: diffvcs.truth_sets(r, [places]),
+        lambda r: diffvcs.jacobian(world.cart, world.state, world.actions, played=r),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="at least one frame"):
+            call(played)
+    with pytest.raises(TypeError, match="a direction is Derivatives"):
+        diffvcs.vjp_directional(world.played, world.played, dram=np.ones(128))
+
+
 @pytest.mark.roms
 def test_games_of_other_sizes_do_not_meet(world):
     big = Machine("pitfall2")
