@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "diffvcs/objects.h"
 #include "host/env.h"
 #include "host/preprocess.h"
 #include "ragged.h"
@@ -911,6 +912,8 @@ static void test_calls_out_of_order_are_refused(void **state) {
   const vcs_batch_options_t o = defaults();
   fixture_t *f = create(carts, 1, NULL, &o);
   const int32_t actions[ENVS] = {0}, wrong[ENVS] = {0, 0, 18}, twice[] = {1, 1}, beyond[] = {ENVS}, one[] = {1};
+  static vcs_object_t objects[VCS_OBJECTS_MAX];
+  int32_t counts[ENVS];
   vcs_error_t e;
   assert_refused(vcs_batch_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "reset before");
   assert_refused(vcs_batch_receive(f->batch, &f->to, &e), VCS_BAD_ARGUMENT, &e, "nothing was sent");
@@ -944,7 +947,9 @@ static void test_calls_out_of_order_are_refused(void **state) {
   assert_refused(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
   assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
   assert_refused(vcs_batch_reset(f->batch, NULL, NULL, ENVS, &f->to, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
+  assert_int_equal(vcs_batch_objects(f->batch, 0, objects, VCS_OBJECTS_MAX), -1); /* a thread may be running it */
   require(vcs_batch_end_step(f->batch, &e), &e);
+  assert_true(vcs_batch_objects(f->batch, 0, objects, VCS_OBJECTS_MAX) > 0);
   assert_int_equal(f->frames[1], before + 12);
   require(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), &e); /* freed before it ends */
   destroy(f);
@@ -954,6 +959,15 @@ static void test_calls_out_of_order_are_refused(void **state) {
   reset_all(f, 1);
   assert_refused(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "batch_size 2 of 6");
   assert_refused(vcs_batch_reset(f->batch, one, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "must be of all");
+  require(vcs_batch_receive(f->batch, NULL, &e), &e);
+  require(vcs_batch_receive(f->batch, NULL, &e), &e); /* every environment is at rest */
+  require(vcs_batch_send_to(f->batch, one, 1, actions, NULL, &e), &e);
+  assert_int_equal(vcs_batch_objects(f->batch, one[0], objects, VCS_OBJECTS_MAX), -1);
+  assert_true(vcs_batch_objects(f->batch, (one[0] + 1) % ENVS, objects, VCS_OBJECTS_MAX) > 0);
+  assert_refused(vcs_batch_list_objects(f->batch, objects, counts, 1, &e), VCS_BAD_ARGUMENT, &e, "not received yet");
+  require(vcs_batch_receive(f->batch, NULL, &e), &e);
+  require(vcs_batch_list_objects(f->batch, objects, counts, 1, &e), &e);
+  assert_true(counts[one[0]] > 0);
   destroy(f);
   ready = defaults();
   ready.stack_in_place = 1;

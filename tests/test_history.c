@@ -137,9 +137,25 @@ static void test_changes_by_hand_are_kept(void **state) {
   end(&past);
 }
 
+static void test_numbers_that_would_overflow_are_refused(void **state) {
+  (void)state;
+  past_t past = begin(false, 2);
+  vcs_history_t *history = NULL;
+  const int64_t wrong[] = {INT64_MIN, -1, INT64_MAX - 1, INT64_MAX};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(vcs_history_create(past.cart, wrong[i], 1, 2, &history, NULL), VCS_BAD_ARGUMENT);
+    assert_null(history);
+  }
+  assert_int_equal(vcs_history_create(past.cart, 0, 1, INT32_MAX, &history, NULL), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_history_create(past.cart, 0, 0, 2, &history, NULL), VCS_BAD_ARGUMENT);
+  assert_null(history);
+  end(&past);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_frame), cmocka_unit_test(test_the_oldest_are_forgotten),
-      cmocka_unit_test(test_a_cut_and_another_future), cmocka_unit_test(test_changes_by_hand_are_kept)};
+      cmocka_unit_test(test_a_cut_and_another_future), cmocka_unit_test(test_changes_by_hand_are_kept),
+      cmocka_unit_test(test_numbers_that_would_overflow_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

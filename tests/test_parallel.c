@@ -107,6 +107,7 @@ static void test_thread_count_is_bounded_by_items_and_defaults_to_cpus(void **st
   assert_int_equal(vcs_thread_count(-1, 1 << 20), vcs_os_processors());
   assert_int_equal(vcs_thread_count(8, 3), 3);
   assert_int_equal(vcs_thread_count(8, 0), 1);
+  assert_int_equal(vcs_thread_count(INT32_MAX, 1 << 20), 1024);
 }
 
 /* ---- Ctrl-C ------------------------------------------------------------------------------------------------- */

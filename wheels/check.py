@@ -76,7 +76,11 @@ def check_library(data: bytes, platform: str, functions: set[str], inside: set[s
     processor = {"ELF": "machine_type", "MACHO": "cpu_type", "PE": "machine"}[form]
     processor = getattr(header, processor).name
     need(processor in PROCESSORS[re.search("x86_64|amd64|aarch64|arm64", platform)[0]], "the library is for", processor)
-    needed = [library if isinstance(library, str) else library.name for library in binary.libraries]
+    needed = [
+        library if isinstance(library, str) else library.name
+        for library in binary.libraries
+        if getattr(library, "command", None) != lief.MachO.LoadCommand.TYPE.ID_DYLIB  # which is the library's own name
+    ]
     foreign = [library for library in needed if not re.fullmatch(allowed, library) and library not in inside]
     need(not foreign, "the library needs", foreign)
     exported = {

@@ -42,11 +42,11 @@ for name in zlib libpng; do
 done
 cp "$work/libpng/scripts/pnglibconf.h.prebuilt" "$work/libpng/pnglibconf.h"
 cd "$work"
-compile() { # folder, file...
+compile() { # folder, file...; TARGET_OS_MAC, which clang defines for macOS, means the Macintosh of 1984 to both
   local folder=$1 file
   shift
   for file in "$@"; do
-    "$prefix/cc" -O2 -fPIC -fvisibility=hidden -w -DHAVE_UNISTD_H -DHAVE_STDARG_H -DPNG_ARM_NEON_OPT=0 -DPNG_INTEL_SSE_OPT=0 \
+    "$prefix/cc" -O2 -fPIC -fvisibility=hidden -w -UTARGET_OS_MAC -DHAVE_UNISTD_H -DHAVE_STDARG_H -DPNG_ARM_NEON_OPT=0 -DPNG_INTEL_SSE_OPT=0 \
       -Izlib -Ilibpng -c "$folder/$file.c" -o "$folder-$file.o"
   done
 }

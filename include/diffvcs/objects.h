@@ -68,7 +68,7 @@ VCS_API void vcs_env_set_objects(vcs_env_t *env, int recording);
 VCS_API int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity);
 
 /* The same for the environments of a batch on the CPU, between a receive and the next send. vcs_batch_objects returns
- * -1 on a device (see vcs_batch_list_objects) or if `env` is out of range. */
+ * -1 on a device (see vcs_batch_list_objects), if `env` is out of range, or while a step of it is under way. */
 VCS_API void vcs_batch_set_objects(vcs_batch_t *batch, int recording);
 VCS_API int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity);
 

@@ -692,7 +692,7 @@ VCS_API char *vcs_held_actions(const uint8_t *held, int32_t frames);
 typedef struct vcs_history vcs_history_t;
 
 /* Creates an empty history whose first frame has the number `first`, with a checkpoint every `interval` frames and at
- * most `room` of them (2 or more). The cartridge must outlive it. */
+ * most `room` of them (2 to 1,048,576). The cartridge must outlive it. */
 VCS_API vcs_status_t vcs_history_create(const vcs_cart_t *cart, int64_t first, int interval, int room,
                                         vcs_history_t **history, vcs_error_t *error);
 VCS_API void vcs_history_free(vcs_history_t *history);

@@ -178,6 +178,7 @@ class ALEVectorInterface:
         self._pool: list[tuple[dict[str, Any], Any]] = []
         self._stream = 0
         self._borrowed: Any = None
+        self._begun: Any = None  # the arrays of a step that begin_step started; on a device, its results
         if on_device:
             self._chosen = devices.Array(self.device, (num_envs, *each), np.int32, self.wait)
             arrays = {n: devices.Array(self.device, (num_envs, *s), d, self.wait) for n, s, d in self._rows}
@@ -336,21 +337,30 @@ class ALEVectorInterface:
         Threads write results into their arrays themselves, which is faster than send and recv. No other call is allowed
         in between. On a device this is a step, which is only queued.
         """
-        if self.device != devices.CPU:
-            self._begun = self._step_there(action_ids, paddle_strengths)
-            return
-        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs, *self._each))
         with self.handle.lock:
-            self._begun = arrays, results = self._results()
-            lib.vcs_batch_begin_step(self.handle, actions, strengths, results)
+            if self.device != devices.CPU:
+                self._begun = self._step_there(action_ids, paddle_strengths)
+                return
+            if self._begun is not None:
+                raise _c.BadArgument("a step was begun and has not ended: call end_step first")
+            actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs, *self._each))
+            self._begun = arrays, results = self._results()  # held from before threads write into them
+            try:
+                lib.vcs_batch_begin_step(self.handle, actions, strengths, results)
+            except _c.VCSError:
+                self._begun = None
+                raise
 
     def end_step(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Waits for the step that begin_step started; returns what step returns."""
-        if self.device != devices.CPU:
-            return self._begun
         with self.handle.lock:
+            begun, self._begun = self._begun, None
+            if begun is None:
+                raise _c.BadArgument("no step was begun: begin_step comes before end_step")
+            if self.device != devices.CPU:
+                return begun
             lib.vcs_batch_end_step(self.handle)
-            return self._shown(self._begun[0])
+            return self._shown(begun[0])
 
     def _step_there(self, action_ids: Any, paddle_strengths: Any) -> Any:
         """A step on a device, which is only queued. Actions of the device are read where they are."""

@@ -79,6 +79,8 @@ class Run:
         """The run as the library has it. Raises an error if `start` was changed to a state that no machine can have."""
         if not lib.vcs_bits_is_possible(self.cart.handle, self.start):
             raise ValueError("this run's `start` was changed to a state that no machine can have")
+        if len(self.controls) == 0:
+            raise ValueError("this run's `controls` were taken away: a run has at least one frame")
         return _c.Run(
             cart=self.cart.handle,
             start=self.start,

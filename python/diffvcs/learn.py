@@ -227,7 +227,7 @@ class TorchVectorEnv:
             return
         if self.emulation == "device":
             self._follow_stream()
-            self._results = self.batch.step(actions)
+            self.batch.begin_step(actions)
             return
         self._host_actions.copy_(actions, non_blocking=True)
         if self.device.type == "cuda":  # waits for the actions, and for copies of the results before
@@ -243,8 +243,7 @@ class TorchVectorEnv:
             info_one.setdefault("final_obs", one[0])  # no episode of the host's ended
             info = {name: self._join(name, [info_one[name], info_two[name]]) for name in info_two}
             return joined[0], joined[1], joined[2], joined[3], info
-        raw = self._results if self.emulation == "device" else self.batch.end_step()
-        found, gained, terminated, truncated, info = raw
+        found, gained, terminated, truncated, info = self.batch.end_step()
         rewards = self._there(gained).float()
         frame = self._there(info["episode_frame_number"])
         ended = self._there(terminated).bool(), self._there(truncated).bool()

@@ -360,12 +360,13 @@ class Machine:
             >>> int(machine.state["a"])
             3
         """
+        cell = None
         if meaning is not None:
             if value is None:
                 raise TypeError('a meaning needs a value: machine.set("player 0 x", 80)')
-            self.set_ram(*self.meanings.value(meaning, value))
+            cell = self.meanings.value(meaning, value)
         with self.handle.lock:
-            self._set(fields)
+            self._set(cell, fields)
 
     @property
     def meanings(self) -> Meanings:
@@ -400,16 +401,18 @@ class Machine:
         finally:
             self.restore(kept)
 
-    def _set(self, fields: dict[str, Any]) -> None:
+    def _set(self, cell: tuple[int, int] | None, fields: dict[str, Any]) -> None:
         before, kept = self._state.copy(), self.save()
         record, names = self._state.view(self.cart.state_dtype).reshape(()), self.cart.state_dtype.names or ()
         try:
+            if cell:
+                self.set_ram(*cell)
             for name, value in fields.items():
                 if name not in names:
                     raise KeyError(f"no field {name!r}; there are {', '.join(names)}")
                 try:
-                    record[name] = value
-                except OverflowError as problem:
+                    record[name] = _arrays.integers(value, "a value", record.dtype[name].base)
+                except _c.BadArgument as problem:
                     raise _c.BadArgument(f"the field {name} cannot hold {value!r}: {problem}") from None
             self.restore(self.save())
         except Exception:

@@ -28,6 +28,7 @@ except ImportError as problem:
     raise ImportError("diffvcs.pettingzoo needs PettingZoo: pip install pettingzoo") from problem
 
 from . import _c
+from ._bind import whole
 from ._c import lib
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
@@ -86,7 +87,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self.obs_type, self.max_cycles, self.render_mode = obs_type, max_cycles, render_mode
         actions = range(_c.ACTIONS) if full_action_space else self.machine.minimal_actions
         self.action_mapping = np.array(actions, np.int32)
-        self._choices = list(actions)
+        self._choices = dict(enumerate(actions))  # in which -1 is not the last one
         height, width = self.machine.shape
         shape = {"ram": (_c.RAM_BYTES,), "rgb_image": (height, width, 3), "grayscale_image": (height, width, 1)}[
             obs_type
@@ -147,7 +148,11 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         everyone, agents, joint, choices = self.possible_agents, self.agents, self._joint, self._choices
         count, seen = len(everyone), np.empty(self._shape, np.uint8)
         with self.machine.handle.lock:
-            self._put_actions(joint, 0, *[choices[actions.get(agent, 0)] for agent in everyone])
+            try:
+                chosen = [choices[actions.get(agent, 0)] for agent in everyone]
+            except (KeyError, TypeError):  # an array of one number, or no action
+                chosen = self._chosen(actions)
+            self._put_actions(joint, 0, *chosen)
             self._play(seen)
             numbers = self._get_results(joint)
         rewards, lives, over = numbers[:count], numbers[count:-1], numbers[-1]
@@ -172,6 +177,14 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
             self.render()
         return results
 
+    def _chosen(self, actions: dict[str, Any]) -> list[int]:
+        """The players' actions as the machine numbers them; raises an error that names one which is no action."""
+        most = len(self._choices) - 1
+        return [
+            self._choices[whole(actions.get(agent, 0), f"the action of {agent}", 0, most)]
+            for agent in self.possible_agents
+        ]
+
     def render(self) -> np.ndarray | None:
         """Returns the picture (render_mode "rgb_array"), or shows it ("human")."""
         if self.render_mode is None:
@@ -192,7 +205,8 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         return None
 
     def close(self) -> None:
-        """Closes the window, if there is one."""
+        """Closes the environment, and its window, if there is one: later steps raise an error."""
+        self.machine.close()
         if self._window is not None:
             import pygame
 

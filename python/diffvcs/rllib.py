@@ -32,7 +32,7 @@ try:
 except ImportError as problem:
     raise ImportError("diffvcs.rllib needs RLlib: pip install 'ray[rllib]'") from problem
 
-from . import _c
+from . import _arrays, _c
 from .cartridge import Cartridge
 from .vector import DiffVCSVectorEnv
 
@@ -58,7 +58,7 @@ class RLlibVectorEnv(DiffVCSVectorEnv):
             raise ValueError(f"observe is one of {', '.join(OBSERVED)}; {observe!r} is neither")
         if cells is not None and observe != "ram":
             raise ValueError("cells are bytes of RAM: they need observe='ram'")
-        self._cells = np.arange(_c.RAM_BYTES) if cells is None else np.asarray(cells, np.int64)
+        self._cells = np.arange(_c.RAM_BYTES) if cells is None else _arrays.integers(cells, "cells", np.int64)
         if self._cells.ndim != 1 or not ((self._cells >= 0) & (self._cells < _c.RAM_BYTES)).all():
             raise ValueError(f"cells are numbers from 0 to {_c.RAM_BYTES - 1}")
         super().__init__(game, num_envs, obs_type=observe, **{"num_threads": 1, **settings})

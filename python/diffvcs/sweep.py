@@ -27,6 +27,7 @@ import json
 import os
 import socket
 import sys
+import threading
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,7 +77,9 @@ def _facts(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_facts(item) for item in value]
     if isinstance(value, Mapping):
-        return {str(key): _facts(item) for key, item in value.items()}
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("the keys of a task's dictionaries are texts: 1 and '1' would be the same")
+        return {"dictionary": {key: _facts(item) for key, item in value.items()}}  # not that of an array or an image
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(
@@ -123,14 +126,19 @@ def address(function: Callable[..., bytes], task: Task) -> str:
 
 
 def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[str]:
-    known: dict[int, Any] = {}  # by id: a cartridge of a thousand tasks is digested once
+    if not inspect.isfunction(function) or function.__closure__:
+        raise TypeError(
+            f"{function!r} is no function of a module: what a closure, a method or a partial function holds is not part of a "
+            "result's address. Make it an argument"
+        )
+    known: dict[int, tuple[Any, Any]] = {}  # by id, and held: a cartridge of a thousand tasks is digested once
 
     def facts(value: Any) -> Any:
         if not _is_large(value):
             return _facts(value)
         if id(value) not in known:
-            known[id(value)] = _facts(value)
-        return known[id(value)]
+            known[id(value)] = value, _facts(value)
+        return known[id(value)][1]
 
     common = [
         f"{function.__module__}.{function.__qualname__}",
@@ -169,7 +177,7 @@ class Folder:
             if not _is_running(old.name.split(".")[-2]):
                 with contextlib.suppress(OSError):  # another process has removed it, or on Windows is writing it
                     old.unlink()
-        draft = path.parent / f".{path.name}.{os.getpid()}.part"
+        draft = path.parent / f".{path.name}.{threading.get_ident()}.{os.getpid()}.part"
         try:
             with open(draft, "wb") as file:
                 file.write(data)
@@ -366,15 +374,15 @@ def _on_ray(
         except Exception as problem:  # Ray raises plain exceptions here
             raise Stopped(f"Ray did not start or could not be reached: {problem}. What is stored stays") from problem
     stored: dict[str, Any] = {}  # by content
-    by_id: dict[int, Any] = {}
+    by_id: dict[int, tuple[Any, Any]] = {}  # with the value, which is held: no other has its id
 
     def elsewhere(value: Any) -> Any:
         if id(value) not in by_id:
             content = json.dumps(_facts(value), sort_keys=True)
             if content not in stored:
                 stored[content] = ray.put(value)
-            by_id[id(value)] = stored[content]
-        return by_id[id(value)]
+            by_id[id(value)] = value, stored[content]
+        return by_id[id(value)][1]
 
     # A worker that dies is Ray's to replace: its task is run again, as often as it takes.
     remote = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=-1, retry_exceptions=False)(_remote_task)

@@ -245,9 +245,16 @@ class DiffVCSVectorEnv(VectorEnv):
         return info
 
     def objects(self, env: int) -> np.ndarray:
-        """What the TIA drew in the last frame of an environment (Machine.objects)."""
+        """What the TIA drew in the last frame of an environment on the CPU (Machine.objects)."""
         found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))
-        return found[: lib.vcs_batch_objects(self.ale.handle, env, found, _c.OBJECTS_MAX)]
+        count = lib.vcs_batch_objects(self.ale.handle, env, found, _c.OBJECTS_MAX)
+        if count < 0:
+            if self.ale.device:
+                raise ValueError("environments on a device list their objects in info: make them with objects=True")
+            if not 0 <= env < self.num_envs:
+                raise IndexError(f"there is no environment {env}, but 0 to {self.num_envs - 1}")
+            raise RuntimeError(f"environment {env} was sent to: receive its results before you list its objects")
+        return found[:count]
 
     def set_stream(self, stream: int) -> None:
         """Sets the CUDA stream of later steps: torch.cuda.current_stream().cuda_stream."""

@@ -483,6 +483,24 @@ def test_odd_numbers_elsewhere_are_refused(world):
     w.machine.restore(w.state)
 
 
+def test_numbers_that_would_overflow_are_refused(world):
+    drawing, ends = np.zeros((8, 16, 3), np.uint8), (-1, -(2**31), -(2**63), 2**63 - 1)
+    for value in (MOST, *ends):
+        for x, y in ((value, 0), (0, value), (value, value)):
+            with pytest.raises(diffvcs.BadArgument):
+                diffvcs.edit(world.played, drawing, x, y, steps=1)
+    for value in ends:
+        with pytest.raises(diffvcs.BadArgument, match="the first frame is"):
+            diffvcs.history(world.played, first=value)
+        with pytest.raises(diffvcs.BadArgument, match="the first frame is"):
+            diffvcs.Debugger(world.played, frame=value)
+    for room in (MOST, 1, 0, -1):
+        with pytest.raises(diffvcs.BadArgument, match="room for 2 to"):
+            diffvcs.history(world.played, room=room)
+    first = 2**62 - 1
+    assert diffvcs.history(world.played, first=first).frames == range(first, first + FRAMES)
+
+
 def test_more_environments_than_memory_are_refused_with_their_bytes():
     for count in (10**9, 2**31 - 1, 1 << 24):
         with pytest.raises(diffvcs.VCSError, match=rf"{count} environments need \d+ bytes"):
@@ -551,6 +569,22 @@ def test_a_run_that_was_changed_by_hand_is_refused(world):
         diffvcs.vjp(
             world.cart, world.state, world.actions, dframes=np.ones((FRAMES, world.cart.height, 160)), played=played
         )
+
+
+def test_a_run_without_frames_is_refused(world):
+    played, places = diffvcs.run(world.cart, world.state, world.actions), world.places
+    played.controls = played.controls[:0]
+    for call in (
+        lambda r: diffvcs.explain(r, "ram:80"), lambda r: diffvcs.explain(r, "pixel:80,100"), lambda r: diffvcs.explain(r, object="P0"),
+        lambda r: diffvcs.effect(r, "80.0"), lambda r: diffvcs.attribute(r, "screen"), lambda r: diffvcs.slice(r, [0]),
+        diffvcs.rom_uses, diffvcs.object_boxes, lambda r: diffvcs.frame_without(r, "P0"), diffvcs.history,
+        lambda r: diffvcs.score(r, places, methods=["bit"]), lambda r: diffvcs.truth_sets(r, [places]),
+        lambda r: diffvcs.jacobian(world.cart, world.state, world.actions, played=r),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="at least one frame"):
+            call(played)
+    with pytest.raises(TypeError, match="a direction is Derivatives"):
+        diffvcs.vjp_directional(world.played, world.played, dram=np.ones(128))
 
 
 @pytest.mark.roms
@@ -729,6 +763,65 @@ sys.exit("the child hangs")
 def test_a_child_process_is_told_and_ends():
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_step_that_is_begun_keeps_its_arrays():
+    envs = ALEVectorInterface("demo", 4, num_threads=2, noop_max=0, frame_skip=50)
+    twin = ALEVectorInterface("demo", 4, num_threads=2, noop_max=0, frame_skip=50)
+    for batch in (envs, twin):
+        batch.reset(range(4), range(4))
+    with pytest.raises(diffvcs.BadArgument, match="no step was begun"):
+        envs.end_step()
+    with pytest.raises(diffvcs.BadArgument, match="actions 0 to"):
+        envs.begin_step([99] * 4)
+    held = [(envs.step([0] * 4), twin.step([0] * 4)) for _ in range(10)]  # more than are kept to be used again
+    envs.begin_step([0] * 4)
+    begun = {id(array) for array in envs._begun[0].values()}
+    for _ in range(3):  # threads write into the arrays of the first one
+        for wrong in ([0] * 4, [99] * 4, [0]):
+            with pytest.raises(ValueError):
+                envs.begin_step(wrong)
+    found, expected = envs.end_step(), twin.step([0] * 4)
+    assert {id(array) for array in found[:4]} <= begun and equal(found[:4], expected[:4])
+    assert all(equal(one[:4], two[:4]) for one, two in held)
+    with pytest.raises(diffvcs.BadArgument, match="no step was begun"):
+        envs.end_step()
+    envs.begin_step([0] * 4)
+    envs.close()  # waits for the threads
+    with pytest.raises(diffvcs.VCSError, match="closed"):
+        envs.end_step()
+
+
+def test_objects_of_no_environment_or_of_one_under_way_are_refused():
+    envs = DiffVCSVectorEnv_("demo", 3, batch_size=2, num_threads=1, noop_max=0)
+    envs.reset(seed=1)
+    ready = DiffVCSVectorEnv_("demo", 3, num_threads=1, noop_max=0, objects=True)
+    assert [len(one) for one in ready.reset(seed=1)[1]["objects"]] == [len(ready.objects(i)) for i in range(3)]
+    for number in (-1, 3, MOST):
+        with pytest.raises(IndexError, match="0 to 2"):
+            ready.objects(number)
+    ready.send(np.zeros(3, int))
+    with pytest.raises(RuntimeError, match="receive its results"):
+        ready.objects(0)
+    ready.recv()
+    assert len(ready.objects(0))
+    there = DiffVCSVectorEnv_("demo", 2, noop_max=0, objects=True, device="cpu-as-gpu")
+    with pytest.raises(ValueError, match="in info"):
+        there.objects(0)
+
+
+def test_fields_never_take_another_number(world):
+    w = world
+    for fields in (
+        {"ram": np.full(128, 300)}, {"ram": np.full(128, -1)}, {"ram": np.full(128, 1.5)}, {"ram": np.full(128, np.nan)},
+        {"ram": np.full(128, 2**32 + 1)}, {"pc": np.int64(70000)}, {"pc": np.array(70000)}, {"a": np.int64(-1)}, {"a": 1.5},
+    ):  # fmt: skip
+        with pytest.raises(diffvcs.BadArgument, match="cannot hold"):
+            w.machine.set(**fields)
+        assert w.machine.hash() == w.restored(w.state)
+    with pytest.raises(KeyError, match="no field 'nonsense'"):  # what was set before is as it was
+        w.machine.set("score", 255 - w.machine.ram[w.machine.meanings.find("score")[0]], nonsense=1)
+    assert w.machine.hash() == w.restored(w.state)
 
 
 # ---- the binding itself ----------------------------------------------------------------------------------------------

@@ -193,6 +193,25 @@ def test_actions_and_strengths_are_counted():
     assert machine.save().tobytes() != other.save().tobytes()
 
 
+def test_odd_actions_are_refused_and_so_are_steps_after_close():
+    env, twin = pong_v3.parallel_raw_env(), pong_v3.parallel_raw_env()
+    for one in (env, twin):
+        one.reset(seed=1)
+    for wrong in (-1, 6, 2**32 + 1, 1.5, float("nan"), None, "x", [0], np.zeros(2, int), -(2**63)):
+        for agent in env.possible_agents:
+            with pytest.raises((TypeError, ValueError), match=f"the action of {agent}"):
+                env.step({**dict.fromkeys(env.possible_agents, 0), agent: wrong})
+    for action in (3, np.int64(3), np.array(3)):
+        env.step(dict.fromkeys(env.possible_agents, action))
+        twin.step(dict.fromkeys(env.possible_agents, 3))
+    assert np.array_equal(env.clone_state(), twin.clone_state())
+    env.close()
+    env.close()
+    for call in (lambda: env.step({}), env.reset, env.clone_state):
+        with pytest.raises(diffvcs.VCSError, match="closed"):
+            call()
+
+
 def test_states_keep_all_players():
     machine = machine_of("space_invaders", 2, 33, 400)
     state = machine.save()

@@ -62,6 +62,9 @@ def test_mistakes_are_named():
         make({"game": "demo", "observe": "sound"})
     with pytest.raises(ValueError, match="numbers from 0 to 127"):
         make({"game": "demo", "observe": "ram", "cells": [128]})
+    for cells in ([1.5], [float("nan")], [2**64], ["x"], [[1, 2]], [-1]):
+        with pytest.raises((TypeError, ValueError), match="cells"):
+            make({"game": "demo", "observe": "ram", "cells": cells})
     with pytest.raises(ValueError, match="need observe='ram'"):
         make({"game": "demo", "cells": [1]})
     with pytest.raises(TypeError, match="did you mean noop_max"):

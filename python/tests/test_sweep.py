@@ -1,5 +1,7 @@
 """Sweeps: results are the same for every engine and number of workers, are computed once, and survive kills."""
 
+import functools
+import hashlib
 import json
 import os
 import random
@@ -9,6 +11,7 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +92,68 @@ def test_addresses_are_those_of_contents():
 def test_a_task_that_has_no_address_is_refused(tmp_path):
     with pytest.raises(TypeError, match="numbers, texts, bytes, arrays, cartridges"):
         diffvcs.sweep(sweep_tasks.failing, [{"n": object()}], out=tmp_path)
+
+
+def test_what_an_address_cannot_name_is_refused():
+    def outer(n):
+        return lambda frame: bytes([n, frame])
+
+    for function in (outer(1), functools.partial(sweep_tasks.failing, n=1), [].append, len, print):
+        with pytest.raises(TypeError, match="no function of a module"):
+            diffvcs.sweep.address(function, {"frame": 1})
+    with pytest.raises(TypeError, match="keys"):
+        diffvcs.sweep.address(sweep_tasks.failing, {"n": {1: 2}})
+
+
+def test_a_dictionary_is_not_taken_for_an_array_or_bytes():
+    address = diffvcs.sweep.address
+    data = b"some bytes"
+    digest = hashlib.sha256(data).hexdigest()
+    assert address(sweep_tasks.failing, {"n": data}) != address(sweep_tasks.failing, {"n": {"bytes": digest}})
+    assert address(sweep_tasks.failing, {"n": {"a": 1}}) == address(sweep_tasks.failing, {"n": {"a": 1}})
+
+
+class Made(Mapping):
+    """A task that makes its large value anew at every look, so that several have the same address in memory."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __getitem__(self, name):
+        return np.full(4096, self.number)
+
+    def __iter__(self):
+        return iter(["n"])
+
+    def __len__(self):
+        return 1
+
+
+def test_values_that_are_made_anew_have_addresses_of_their_own():
+    found = diffvcs.sweep._addresses(sweep_tasks.failing, [Made(n) for n in range(20)])
+    assert len(set(found)) == 20
+
+
+def test_threads_may_write_one_result_at_once(tmp_path):
+    place, problems = diffvcs.sweep.Folder(tmp_path), []
+    datas = [bytes([n]) * 200_000 for n in range(4)]
+
+    def write(data):
+        try:
+            for _ in range(15):
+                place.write("results/aa/" + "a" * 64, data)
+        except OSError as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=write, args=(data,)) for data in datas]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        if (tmp_path / "results/aa").is_dir() and place.names():
+            assert place.read("results/aa/" + "a" * 64) in datas
+    for thread in threads:
+        thread.join()
+    assert not problems and not list(tmp_path.rglob("*.part"))
 
 
 # ---- equality --------------------------------------------------------------------------------------------------------

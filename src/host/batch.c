@@ -737,6 +737,7 @@ void vcs_batch_set_objects(vcs_batch_t *batch, int recording) {
 
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity) {
   if (batch->device_batch || env < 0 || env >= batch->options.envs) return -1;
+  if (batch->begun || batch->places[env].sent) return -1; /* a thread may be running it */
   return vcs_env_objects(&batch->places[env].env, objects, capacity);
 }
 
@@ -750,6 +751,9 @@ vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects, i
                           (int)capacity, (int)VCS_OBJECTS_MAX);
   }
   if (batch->device_batch) return vcs_device_batch_api_objects(batch, objects, counts, capacity, error);
+  if (batch->sent > 0) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  }
   for (int32_t i = 0; i < batch->options.envs; i++) {
     vcs_object_t all[VCS_OBJECTS_MAX];
     const int32_t count = vcs_env_objects(&batch->places[i].env, all, VCS_OBJECTS_MAX);

@@ -38,8 +38,11 @@ static void *run_worker(void *argument) {
   return NULL;
 }
 
+enum { THREADS_MOST = 1024 }; /* more, each with memory of its own, would serve no processor */
+
 int vcs_thread_count(int threads, size_t items) {
   if (threads <= 0) threads = vcs_os_processors();
+  if (threads > THREADS_MOST) threads = THREADS_MOST;
   if ((size_t)threads > items) threads = items > 0 ? (int)items : 1;
   return threads;
 }

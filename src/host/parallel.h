@@ -14,7 +14,8 @@
 /* Does item 0..items-1 as worker 0..threads-1 (for per-thread scratch). Returns false to stop everyone. */
 typedef bool (*vcs_job_t)(void *context, size_t item, int worker);
 
-int vcs_thread_count(int threads, size_t items); /* the workers vcs_parallel uses: 0 or less means all CPUs */
+/* The workers that vcs_parallel uses, at most 1024: 0 or less means all CPUs. */
+int vcs_thread_count(int threads, size_t items);
 
 /* How many items were done: `items`, unless stopped. */
 size_t vcs_parallel(size_t items, int threads, vcs_job_t job, void *context);

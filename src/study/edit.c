@@ -366,8 +366,8 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
 static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error) {
   const vcs_edit_options_t *o = job->options;
   const vcs_cart_t *cart = run->cart;
-  if (o->x < 0 || o->y < 0 || o->width < 1 || o->height < 1 || o->x + o->width > VCS_WIDTH ||
-      o->y + o->height > cart->frame_height) {
+  if (o->x < 0 || o->y < 0 || o->width < 1 || o->height < 1 || o->width > VCS_WIDTH - o->x ||
+      o->height > cart->frame_height - o->y) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the region %d,%d,%d,%d is not inside the picture, %d by %d",
                           (int)o->x, (int)o->y, (int)o->width, (int)o->height, VCS_WIDTH, (int)cart->frame_height);
   }

@@ -11,6 +11,9 @@ typedef struct {
   uint8_t *bytes; /* the machine, then both pictures as far as they are shown */
 } checkpoint_t;
 
+enum { ROOM_MAX = 1 << 20 };
+static const int64_t FRAME_MAX = INT64_MAX / 2; /* so that later ones do not overflow */
+
 struct vcs_history {
   const vcs_cart_t *cart;
   size_t state_size, picture_size;
@@ -26,8 +29,12 @@ struct vcs_history {
 vcs_status_t vcs_history_create(const vcs_cart_t *cart, int64_t first, int interval, int room, vcs_history_t **history,
                                 vcs_error_t *error) {
   *history = NULL;
-  if (interval < 1 || room < 2)
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a history needs room for two checkpoints");
+  if (interval < 1 || room < 2 || room > ROOM_MAX)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "a history needs room for 2 to %d checkpoints, and frames between them", (int)ROOM_MAX);
+  if (first < 0 || first > FRAME_MAX)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first frame is %lld, but goes from 0 to %lld", (long long)first,
+                          (long long)FRAME_MAX);
   vcs_history_t *made = calloc(1, sizeof *made);
   checkpoint_t *checkpoints = calloc((size_t)room, sizeof *checkpoints);
   if (!made || !checkpoints) {
