@@ -10,7 +10,7 @@
 
 #define ONE_OF(...) ((const uint8_t[]){__VA_ARGS__}[below(sizeof((const uint8_t[]){__VA_ARGS__}))])
 
-enum { IMAGE_MAX = 16384 };
+enum { IMAGE_MAX = 32768 };
 static uint8_t image[IMAGE_MAX];
 static size_t end; /* of the program so far */
 

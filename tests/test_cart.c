@@ -694,6 +694,37 @@ static void test_cart_pages_that_are_not_hot_are_plain(void **state) {
   }
 }
 
+/* The same for single addresses, also of pages that are hot. */
+static void test_cart_knows_which_addresses_are_rom(void **state) {
+  (void)state;
+  uint64_t seed = 4;
+  for (int scheme = first_scheme; scheme < VCS_SCHEME_COUNT; ++scheme) {
+    rig_t *rig = plug((vcs_scheme_t)scheme, size_of(scheme, true));
+    static vcs_t before;
+    for (int i = 0; i < 20; ++i) {
+      random_access(rig, &seed);
+      memcpy(&before, &rig->m, sizeof before);
+      for (uint32_t offset = 0; offset < 4096; ++offset) {
+        if (!vcs_cart_is_rom(&rig->cart, offset, offset)) continue;
+        uint16_t a = (uint16_t)((vcs_splitmix64(&seed) & 0xE000) | 0x1000 | offset);
+        uint32_t place = before.bank[offset >> 10] + (offset & 0x3FF);
+        if (scheme == VCS_SCHEME_FE) place = (a & 0x2000 ? 0 : 4096) + offset;
+        assert_int_equal(vcs_cart_read_place(&rig->cart, &rig->m, a), place);
+        assert_int_equal(rd(rig, a), rig->cart.rom[place]);
+      }
+      assert_memory_equal(&before, &rig->m, sizeof before);
+    }
+    unplug(rig);
+  }
+  rig_t *rig = plug(VCS_SCHEME_F8, 8192);
+  assert_true(vcs_cart_is_rom(&rig->cart, 0x000, 0xFF7));
+  assert_false(vcs_cart_is_rom(&rig->cart, 0xFF7, 0xFF8));
+  assert_false(vcs_cart_is_rom(&rig->cart, 0xFF9, 0xFFA));
+  assert_true(vcs_cart_is_rom(&rig->cart, 0xFFA, 0xFFF));
+  assert_false(vcs_cart_is_rom(&rig->cart, 0xF00, 0x1000));
+  unplug(rig);
+}
+
 static void test_cart_peek_changes_nothing(void **state) {
   (void)state;
   uint64_t seed = 3;
@@ -915,6 +946,7 @@ int main(void) {
       cmocka_unit_test(test_cart_dpc_registers_survive_a_reset),
       cmocka_unit_test(test_cart_never_leaves_image_or_ram),
       cmocka_unit_test(test_cart_pages_that_are_not_hot_are_plain),
+      cmocka_unit_test(test_cart_knows_which_addresses_are_rom),
       cmocka_unit_test(test_cart_peek_changes_nothing),
       cmocka_unit_test(test_scheme_names_lead_back),
       cmocka_unit_test(test_scheme_check_refuses_wrong_sizes_with_a_message),

@@ -52,12 +52,17 @@ VCS_HOT_FN uint8_t vcs_bus_read_low(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t 
   return vcs_bus_read_chip(cart, m, video, addr, cpu->bus);
 }
 
+/* What a read on a page with hot spots stops: a set of VCS_STOP_... */
+VCS_SLOW_FN uint8_t vcs_bus_read_stops(const vcs_cart_t *cart, uint16_t addr) {
+  return vcs_cart_is_rom(cart, addr & 0xFFFu, addr & 0xFFFu) ? 0 : VCS_STOP_BANKS;
+}
+
 VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   uint8_t value;
   if (addr & 0x1000) {
     if (VCS_UNLIKELY(cart->hot_pages >> (addr >> 6 & 63) & 1)) {
       m->cycles = vcs_cpu_cycles(cpu);
-      cpu->stop |= VCS_STOP_BANKS;
+      cpu->stop |= vcs_bus_read_stops(cart, addr);
     }
     value = vcs_cart_read(cart, m, addr);
   } else if ((addr & 0x280) == 0x80) {

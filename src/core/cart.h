@@ -18,7 +18,8 @@
  * RAM), and the value that a read of a hot spot returns already comes from the new bank.
  *
  * The window is divided into 64 pages of 64 bytes. cart->hot_pages marks those where a read can be anything else than
- * rom[bank[slice] + offset]; all other reads take that path and nothing else (vcs_cart_read). Writes always go through
+ * rom[bank[slice] + offset]; all other reads take that path and nothing else (vcs_cart_read). Which addresses of a hot
+ * page are plain ROM all the same, vcs_cart_is_rom says. Writes always go through
  * vcs_cart_write, because DPC and 3F notice writes anywhere. Schemes with hot spots below $1000 (3F, 3E, UA, 0840, SB)
  * set cart->snoops, and the bus shows them those accesses.
  *
@@ -58,7 +59,7 @@ typedef struct {
   uint8_t kind;
   uint8_t snoops;          /* the bus must show it accesses below $1000 */
   uint8_t start_bank;      /* where a reset begins */
-  uint8_t hot_spots;       /* how many hot spots select a bank, one each, from first_spot on */
+  uint8_t hot_spots;       /* how many hot spots there are in the window, from first_spot on */
   uint8_t write_deaf;      /* they react to reads only */
   uint16_t first_spot;     /* offset in the window; 0: no hot spots there */
   uint16_t hot_below;      /* offsets below this need more than a plain read */
@@ -87,12 +88,12 @@ VCS_FN const vcs_scheme_row_t *vcs_scheme_row(int scheme) {
     ROW("F8SC", FULL, 0, 1,    2,   0,   0xFF8, 0x100,  4096, 128,   0x000, 0x080, 8192,   1,      8192),
     ROW("F6SC", FULL, 0, 0,    4,   0,   0xFF6, 0x100,  4096, 128,   0x000, 0x080, 16384,  1,      16384),
     ROW("F4SC", FULL, 0, 0,    8,   1,   0xFF4, 0x100,  4096, 128,   0x000, 0x080, 32768,  1,      32768),
-    ROW("E0",   E0,   0, 0,    0,   0,   0xFE0, 0,      1024, 0,     0,     0,     8192,   1,      8192),
+    ROW("E0",   E0,   0, 0,    24,  0,   0xFE0, 0,      1024, 0,     0,     0,     8192,   1,      8192),
     ROW("FE",   FE,   0, 0,    0,   0,   0,     0x1000, 4096, 0,     0,     0,     8192,   1,      8192),
     ROW("DPC",  DPC,  0, 1,    2,   0,   0xFF8, 0x080,  4096, 0,     0,     0,     10240,  1,      10496),
     ROW("3F",   3F,   1, 0,    0,   0,   0,     0,      2048, 0,     0,     0,     2048,   2048,   524288),
     ROW("3E",   3E,   1, 0,    0,   0,   0,     0x800,  2048, 32768, 0x400, 0x000, 2048,   2048,   524288),
-    ROW("E7",   E7,   0, 0,    0,   0,   0xFE0, 0xA00,  2048, 2048,  0x000, 0x400, 16384,  1,      16384),
+    ROW("E7",   E7,   0, 0,    12,  0,   0xFE0, 0xA00,  2048, 2048,  0x000, 0x400, 16384,  1,      16384),
     ROW("FA",   FULL, 0, 2,    3,   0,   0xFF8, 0x200,  4096, 256,   0x000, 0x100, 12288,  1,      12288),
     ROW("UA",   LOW,  1, 0,    0,   0,   0,     0,      4096, 0,     0,     0,     8192,   1,      8192),
     ROW("CV",   FULL, 0, LAST, 0,   0,   0,     0x800,  2048, 1024,  0x400, 0x000, 2048,   2048,   4096),
@@ -111,6 +112,24 @@ VCS_FN uint64_t vcs_scheme_hot_pages(int scheme) {
   uint32_t below = row->hot_below >> 6;
   return (below == 64 ? ~0ull : (1ull << below) - 1) | (row->first_spot ? 1ull << (row->first_spot >> 6) : 0);
 }
+
+/* Whether reads of all addresses from one offset in the window to another find a byte of the image, and do nothing
+ * else. With FE that is so everywhere, and A13 chooses the bank. The random number of DPC notices a read of any address
+ * of a page with hot spots. */
+VCS_FN bool vcs_cart_is_rom(const vcs_cart_t *cart, uint32_t from, uint32_t to) {
+  const vcs_scheme_row_t *row = vcs_scheme_row(cart->scheme);
+  uint32_t first = row->first_spot, end = first + row->hot_spots;
+  if (to >= 4096) return false;
+  if (row->kind == VCS_CART_FE) return true;
+  if (row->kind == VCS_CART_DPC) {
+    first &= ~63u;
+    end = first + 64;
+  }
+  return from >= row->hot_below && (to < first || from >= end);
+}
+
+/* FE: the offset in the image of the bank that an address chooses. */
+VCS_FN uint32_t vcs_cart_fe_bank(uint16_t addr) { return addr & 0x2000 ? 0 : 4096; }
 
 /* ---- The private registers of the schemes ------------------------------------------------------------------- */
 
@@ -142,7 +161,7 @@ VCS_FN int32_t vcs_cart_read_place(const vcs_cart_t *cart, const vcs_t *m, uint1
       if (offset < 0x40) return VCS_CART_REGISTER;
       break;
     case VCS_CART_FE:
-      return (int32_t)((addr & 0x2000) ? offset : offset + 4096);
+      return (int32_t)(vcs_cart_fe_bank(addr) + offset);
     case VCS_CART_3E:
       if (offset < 0x800 && m->cart_byte[VCS_CART_RAM_ON])
         return ~(int32_t)(m->cart_byte[VCS_CART_RAM_PAGE] * 1024u + (offset & 0x3FF));
@@ -204,13 +223,13 @@ VCS_FN void vcs_cart_touch(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
       if (spot < row->hot_spots) vcs_cart_select(row, m, spot);
       break;
     case VCS_CART_E0:
-      if (spot < 24) m->bank[spot >> 3] = (spot & 7) << 10;
+      if (spot < row->hot_spots) m->bank[spot >> 3] = (spot & 7) << 10;
       break;
     case VCS_CART_E7: /* number 7 is RAM; its write port reads as the last 2 KiB */
       if (spot < 8) {
         vcs_cart_select_lower(cart, m, spot);
         m->cart_byte[VCS_CART_RAM_ON] = spot == 7;
-      } else if (spot < 12) {
+      } else if (spot < row->hot_spots) {
         m->cart_byte[VCS_CART_RAM_PAGE] = (uint8_t)(spot & 3);
       }
       break;

@@ -12,13 +12,14 @@
  *   (pointer),Y     the window is one bank                        it is not; the pointer is in RAM both times
  *
  * Instructions that are not worth a row of their own are VCS_ROW_STEP: cpu.h executes them over the bus. So are
- * instructions with a byte on a page with hot spots or RAM ports, instructions that cross the end of their bank, and
- * branches out of it. A decoded program therefore stays in its bank without any check.
+ * instructions with a byte at a hot spot or in a RAM port, instructions that cross the end of their bank, and branches
+ * out of it. A decoded program therefore stays in its bank without any check.
  *
- * A bank is the piece of the image that one bank number selects (bank_size of cart.h). All of it is in the window at
- * once, so its code can be decoded without knowing the rest of the window. Which of its pages are hot depends on where
- * it is mapped. The decoder assumes the place where the scheme usually maps that bank (vcs_decode_home). vcs_find_bank,
- * which finds the decoded code around a program counter, fails when the bank is mapped elsewhere with other hot pages.
+ * A bank is the piece of the image that one bank number selects (bank_size of cart.h), or A13 with FE. All of it is in
+ * the window at once, so its code can be decoded without knowing the rest of the window. Which of its bytes are at hot
+ * spots depends on where it is mapped. The decoder assumes the place where the scheme usually maps that bank
+ * (vcs_decode_home). vcs_find_bank, which finds the decoded code around a program counter, fails when the bank is
+ * mapped elsewhere and has hot pages there.
  *
  * A store to a register of the TIA in page zero has a row for that register (VCS_TIA_ROWS).
  *
@@ -50,7 +51,7 @@
 enum {
   VCS_ROW_SECOND = 0x100, /* the second way of row - VCS_ROW_SECOND */
   VCS_ROW_STEP = 0x200,
-  VCS_ROW_HOT,   /* the same; here because of the page */
+  VCS_ROW_HOT,   /* the same; here because its opcode is at a hot spot or in a RAM port */
   VCS_ROW_WSYNC, /* STA, STX or STY to WSYNC in page zero; operand: its opcode */
   VCS_ROW_WAIT_BNE,
   VCS_ROW_WAIT_BPL,
@@ -82,19 +83,11 @@ VCS_FN bool vcs_decode_whole(const vcs_cart_t *cart) {
   return kind == VCS_CART_FULL || kind == VCS_CART_DPC || kind == VCS_CART_LOW || kind == VCS_CART_SB;
 }
 
-/* Whether all the pages from one window offset to another are plain ROM. */
-VCS_FN bool vcs_decode_plain(const vcs_cart_t *cart, uint32_t from, uint32_t to) {
-  for (uint32_t page = from >> 6; page <= to >> 6; page++) {
-    if (page > 63 || cart->hot_pages >> page & 1) return false;
-  }
-  return true;
-}
-
-/* Whether reads from `addr` to `addr` + `reach` all find ROM of the bank they are in. */
-VCS_FN bool vcs_decode_own_rom(const vcs_cart_t *cart, uint32_t addr, uint32_t reach) {
-  uint32_t size = vcs_scheme_row(cart->scheme)->bank_size;
-  return vcs_decode_whole(cart) && addr & 0x1000 && (addr & (size - 1)) + reach < size &&
-         vcs_decode_plain(cart, addr & 0xFFF, (addr & 0xFFF) + reach);
+/* Whether reads from `addr` to `addr` + `reach` all find ROM of the bank at `base`, which the instruction is in. */
+VCS_FN bool vcs_decode_own_rom(const vcs_cart_t *cart, uint32_t base, uint16_t addr, uint32_t reach) {
+  uint32_t size = vcs_scheme_row(cart->scheme)->bank_size, offset = addr & 0xFFFu;
+  bool own = cart->scheme == VCS_SCHEME_FE ? vcs_cart_fe_bank(addr) == base : vcs_decode_whole(cart);
+  return own && addr & 0x1000 && (offset & (size - 1)) + reach < size && vcs_cart_is_rom(cart, offset, offset + reach);
 }
 
 /* A read of the timer or of its flag (riot.h). */
@@ -143,8 +136,8 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
   uint32_t length = vcs_mode_length(op.mode);
   uint32_t home = vcs_decode_home(cart, at - offset) + offset;
   vcs_code_t code = {VCS_ROW_STEP, 0};
-  if (!vcs_decode_plain(cart, home, home)) code.row = VCS_ROW_HOT;
-  if (offset + length >= size || !vcs_decode_plain(cart, home, home + length - 1)) return code;
+  if (!vcs_cart_is_rom(cart, home, home)) code.row = VCS_ROW_HOT;
+  if (offset + length >= size || !vcs_cart_is_rom(cart, home, home + length - 1)) return code;
 
   uint16_t operand = length == 1 ? 0 : length == 2 ? bytes[1] : (uint16_t)(bytes[1] | bytes[2] << 8);
   uint16_t first = bytes[0], second = (uint16_t)(bytes[0] + VCS_ROW_SECOND);
@@ -170,7 +163,7 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
       if (op.access == VCS_ACCESS_MODIFY) {
         code.row = VCS_ROW_STEP;
       } else if (op.access == VCS_ACCESS_READ) {
-        if (vcs_decode_own_rom(cart, operand, reach)) {
+        if (vcs_decode_own_rom(cart, at - offset, operand, reach)) {
           code.operand = operand & (uint16_t)(size - 1);
         } else {
           code.row = second;
@@ -196,7 +189,7 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
         code.row = VCS_ROW_STEP;
       } else if ((to ^ (int32_t)(offset + 2)) & 0xFF00) {
         code.row = second;
-      } else if (to < (int32_t)offset && vcs_decode_plain(cart, home - (offset - (uint32_t)to), home)) {
+      } else if (to < (int32_t)offset && vcs_cart_is_rom(cart, home - (offset - (uint32_t)to), home)) {
         code.row = vcs_decode_loop(cart, bytes - (offset - (uint32_t)to), (int)offset - to, bytes[0]);
       }
       break;
@@ -231,10 +224,9 @@ VCS_SLOW_FN bool vcs_find_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t 
   for (uint32_t i = 1; i < size >> 10; i++) {
     if (m->bank[(window >> 10) + i] != base + (i << 10)) return false;
   }
-  if (size < 4096) { /* it may be mapped in several places */
-    uint64_t here = cart->hot_pages >> (window >> 6), home = cart->hot_pages >> (vcs_decode_home(cart, base) >> 6);
-    if ((here ^ home) & ((1ull << (size >> 6)) - 1)) return false;
-  }
+  if (window != vcs_decode_home(cart, base) && cart->hot_pages >> (window >> 6) & ((1ull << (size >> 6)) - 1))
+    return false;
+  if (cart->scheme == VCS_SCHEME_FE) base = vcs_cart_fe_bank(pc);
   bank->code = cart->code + base;
   bank->rom = cart->rom + base;
   bank->start = (uint16_t)(pc & ~(size - 1));

@@ -194,19 +194,19 @@ VCS_SLOW_FN void step(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_vide
   m->bus = cpu->bus;
 }
 
-/* Instructions on pages with hot spots are never compiled. */
-VCS_FN bool is_on_hot_page(const vcs_cart_t *cart, uint16_t pc) {
-  return pc & 0x1000 && cart->hot_pages >> (pc >> 6 & 63) & 1;
+/* Instructions at hot spots and in RAM ports are never compiled. */
+VCS_FN bool is_hot(const vcs_cart_t *cart, uint16_t pc) {
+  return pc & 0x1000 && !vcs_cart_is_rom(cart, pc & 0xFFFu, pc & 0xFFFu);
 }
 
-/* The same, and on as long as the instructions are on pages with hot spots. */
+/* The same, and on as long as the instructions are at hot spots or in RAM ports. */
 VCS_SLOW_FN void step_on(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint64_t limit) {
   unsigned stopped = cpu->stop;
   do {
     cpu->stop = 0;
     step(cart, m, cpu, video);
     stopped |= cpu->stop;
-  } while (!m->jammed && !(stopped & VCS_STOP_FRAME) && is_on_hot_page(cart, cpu->pc) && cpu->time < limit);
+  } while (!m->jammed && !(stopped & VCS_STOP_FRAME) && is_hot(cart, cpu->pc) && cpu->time < limit);
   cpu->stop = (uint8_t)stopped;
 }
 

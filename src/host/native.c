@@ -38,7 +38,7 @@
  * used up (run.h). Then all registers and flags are stored. Reads and writes of chips, and stores to the TIA that
  * change something, are calls.
  *
- * Code is never changed. Code in RAM or on pages with hot spots is not decoded, so it is not compiled; a cartridge
+ * Code is never changed. Code in RAM or at hot spots is not decoded, so it is not compiled; a cartridge
  * whose bytes are changed is a copy with another image, and runs without code (vcs_native_ready).
  *
  * tests/test_native.c compares every opcode and programs with core/cpu.h.

@@ -84,7 +84,7 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
   }
   u->known.pending += (uint32_t)VCS_COST(i->fact.cycles);
   source_t from = {.constant = true, .value = (uint8_t)i->word};
-  int reg = RAX;
+  int reg = RAX, reach;
   size_t jump[JUMPS_MOST] = {0};
   switch (i->fact.mode) {
     case VCS_MODE_IMM:
@@ -93,7 +93,7 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
     case VCS_MODE_ABS:
       switch (where(u, i)) {
         case IN_CODE:
-          from.value = u->cart->rom[u->place->base + (i->word & (u->size - 1))];
+          from.value = *known_rom(u, i, 0);
           break;
         case IN_RAM:
           from = (source_t){.place = x86_memory(M, RAM + (i->word & 0x7F) + 0x80)};
@@ -123,13 +123,21 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
         add_crossing(u, RAX);
         clobber(u);
       }
-      if (is_own_rom(u, i, 255)) {
-        const uint8_t *rom = u->cart->rom + u->place->base + (i->word & (u->size - 1));
-        x86_load_constant(x, RDX, (uint64_t)(uintptr_t)rom);
+      reach = reach_of_rom(u, i);
+      if (reach >= 0 && reach < 255) { /* an index that reaches further finds a hot spot, or another bank */
+        reg = RSI;
+        x86_address(x, 32, RSI, x86_memory(index, i->word));
+        x86_load_short(x, 16, RSI, x86_register(RSI));
+        x86_do_constant(x, 32, X86_CMP, x86_register(index), reach);
+        clobber(u);
+        jump[0] = x86_jump_if(x, X86_A);
+      }
+      if (reach >= 0 && known_rom(u, i, (uint32_t)reach)) {
+        x86_load_constant(x, RDX, (uint64_t)(uintptr_t)known_rom(u, i, (uint32_t)reach));
         from = (source_t){.place = x86_indexed(RDX, index, 0)};
         break;
       }
-      if (is_slice(u, i, 255)) {
+      if (reach >= 0) { /* of a slice */
         x86_load(x, 32, RAX, x86_memory(M, (int32_t)offsetof(vcs_t, bank) + 4 * (i->word >> 10 & 3)));
         x86_load_constant(x, RDX, (uint64_t)(uintptr_t)(u->cart->rom + (i->word & 0x3FF)));
         x86_do(x, 64, X86_ADD, RAX, x86_register(index));
@@ -160,11 +168,21 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
       x86_load_short(x, 16, RDX, x86_register(RDX));
       x86_test_constant(x, 32, x86_register(RDX), 0x1000);
       jump[0] = x86_jump_if(x, X86_Z);
-      if (u->cart->hot_pages) {
+      if (u->cart->scheme == VCS_SCHEME_FE) { /* A13 chooses the bank (vcs_cart_fe_bank) */
         x86_load(x, 32, RCX, x86_register(RDX));
-        x86_shift(x, X86_SHR, RCX, 6);
-        x86_load_constant(x, RAX, u->cart->hot_pages);
-        x86_bit(x, RAX, RCX);
+        x86_do_constant(x, 32, X86_AND, x86_register(RCX), 0x2000);
+        x86_shift(x, X86_SHR, RCX, 1);
+        x86_do_constant(x, 32, X86_AND, x86_register(RDX), 0x1FFF);
+        x86_do(x, 32, X86_SUB, RDX, x86_register(RCX));
+        x86_load_constant(x, RAX, (uint64_t)(uintptr_t)u->cart->rom);
+        from = (source_t){.place = x86_indexed(RAX, RDX, 0)};
+        break;
+      }
+      if (u->cart->hot_pages) {
+        const hot_t hot = hot_of(u->cart);
+        x86_address(x, 32, RCX, x86_memory(RDX, -(int32_t)hot.first));
+        x86_do_constant(x, 32, X86_AND, x86_register(RCX), 0xFFF);
+        x86_do_constant(x, 32, X86_CMP, x86_register(RCX), (int32_t)hot.count);
         jump[1] = x86_jump_if(x, X86_C);
       }
       if (i->second) { /* the slice may be of any bank */

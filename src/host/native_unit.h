@@ -162,17 +162,40 @@ static uint32_t jump_target(const unit_t *u, const instruction_t *i) {
   return to < u->size ? to : u->size;
 }
 
-/* Whether reads from the operand on, as far as `reach`, find plain ROM of the bank that the code is in. */
-static bool is_own_rom(const unit_t *u, const instruction_t *i, uint32_t reach) {
-  const uint32_t offset = (uint32_t)(i->word - u->place->start) & 0x1FFF;
-  return !i->second || (i->word & 0x1000 && offset + reach < u->size &&
-                        vcs_decode_plain(u->cart, i->word & 0xFFF, (i->word & 0xFFF) + reach));
+/* The bytes of ROM that reads from the operand on, as far as `reach`, are certain to find, or NULL. */
+static const uint8_t *known_rom(const unit_t *u, const instruction_t *i, uint32_t reach) {
+  const uint32_t window = i->word & 0xFFFu, offset = (uint32_t)(i->word - u->place->start) & 0x1FFF;
+  const uint8_t *own = u->cart->rom + u->place->base + (i->word & (u->size - 1));
+  if (!i->second) return own;
+  if (!(i->word & 0x1000) || !vcs_cart_is_rom(u->cart, window, window + reach)) return NULL;
+  if (u->cart->scheme == VCS_SCHEME_FE) return u->cart->rom + vcs_cart_fe_bank(i->word) + window;
+  return offset + reach < u->size ? own : NULL;
 }
 
 /* Whether they find plain ROM of one slice, whatever its bank. */
 static bool is_slice(const unit_t *u, const instruction_t *i, uint32_t reach) {
-  return i->word & 0x1000 && (i->word & 0x3FF) + reach < 0x400 &&
-         vcs_decode_plain(u->cart, i->word & 0xFFF, (i->word & 0xFFF) + reach);
+  const uint32_t window = i->word & 0xFFFu;
+  return i->word & 0x1000 && (window & 0x3FF) + reach < 0x400 && vcs_cart_is_rom(u->cart, window, window + reach) &&
+         u->cart->scheme != VCS_SCHEME_FE;
+}
+
+/* How far reads from the operand on find ROM in one of these two ways: 0 to 255 bytes behind it, or -1. */
+static int reach_of_rom(const unit_t *u, const instruction_t *i) {
+  int reach = 255;
+  while (reach >= 0 && !known_rom(u, i, (uint32_t)reach) && !is_slice(u, i, (uint32_t)reach)) reach--;
+  return reach;
+}
+
+/* Addresses of the window, counted round it, that may be something else than ROM. */
+typedef struct {
+  uint32_t first, count;
+} hot_t;
+
+static hot_t hot_of(const vcs_cart_t *cart) {
+  const vcs_scheme_row_t *row = vcs_scheme_row(cart->scheme);
+  const uint32_t first = row->kind == VCS_CART_DPC ? row->first_spot & ~63u : row->first_spot;
+  if (!first) return (hot_t){0, row->hot_below};
+  return (hot_t){first, row->hot_below ? 4096 - first + row->hot_below : row->hot_spots};
 }
 
 static where_t where(const unit_t *u, const instruction_t *i) {
@@ -182,7 +205,7 @@ static where_t where(const unit_t *u, const instruction_t *i) {
     case VCS_MODE_ZP:
       return i->word & 0x80 ? IN_RAM : ELSEWHERE;
     case VCS_MODE_ABS:
-      if (i->fact.access == VCS_ACCESS_READ && is_own_rom(u, i, 0)) return IN_CODE;
+      if (i->fact.access == VCS_ACCESS_READ && known_rom(u, i, 0)) return IN_CODE;
       if ((i->word & 0x1280) == 0x80 && !u->cart->snoops) return IN_RAM;
       if (i->fact.access == VCS_ACCESS_READ && (i->word & 0x1280) == 0x280 && u->cart->passive_ports &&
           !u->cart->snoops && ((i->word & 7) == 0 || (i->word & 7) == 2)) {
@@ -205,7 +228,7 @@ static bool is_quiet(const unit_t *u, const instruction_t *i) {
     case VCS_ACCESS_WRITE:
     case VCS_ACCESS_MODIFY:
       if ((i->fact.mode == VCS_MODE_ABX || i->fact.mode == VCS_MODE_ABY) && i->fact.access == VCS_ACCESS_READ) {
-        return is_own_rom(u, i, 255) || is_slice(u, i, 255);
+        return known_rom(u, i, 255) || is_slice(u, i, 255);
       }
       return where(u, i) != ELSEWHERE;
     default:

@@ -169,8 +169,6 @@ static inline void x86_bit_0(x86_t *x, x86_operand_t of) {
   x86_encode(x, 32, 0x0FBA, 4, of);
   x86_byte(x, 0);
 }
-/* CF = bit `r` (its low six bits) of a register. */
-static inline void x86_bit(x86_t *x, int of, int r) { x86_encode(x, 64, 0x0FA3, r, x86_register(of)); }
 
 /* ---- Jumps -------------------------------------------------------------------------------------------------- */
 
