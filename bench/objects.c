@@ -1,6 +1,6 @@
 /* objects.c: a program for callgrind: `objects ROM RECORDING FRAMES` plays a stream of actions, and counts the last
- * FRAMES frames after 300 of them. RECORDING 0: they are drawn; 1: their objects are recorded, too; 2: and tracked.
- * Prints the number of objects of the last frame. */
+ * FRAMES frames after 300 of them. RECORDING 0: they are drawn; 1: their objects are recorded, too; 2: and listed after
+ * each frame; 3: and tracked. Prints the number of objects of the last frame. */
 #include <diffvcs/objects.h>
 #include <diffvcs/study.h>
 
@@ -33,14 +33,11 @@ int main(int argc, char **argv) {
   for (int i = 0; i < BEFORE + frames; i++) {
     const int action = vcs_stream_next(&stream);
     if (vcs_env_over(env)) vcs_env_reset(env);
+    if (i == BEFORE) CALLGRIND_START_INSTRUMENTATION;
     if (i >= BEFORE) CALLGRIND_TOGGLE_COLLECT;
     vcs_env_act_on(env, action, VCS_NOOP);
-    if (i >= BEFORE) CALLGRIND_TOGGLE_COLLECT;
-    if (!recording) continue;
-    count = vcs_env_objects(env, objects, VCS_OBJECTS_MAX);
-    if (recording < 2) continue;
-    if (i >= BEFORE) CALLGRIND_TOGGLE_COLLECT;
-    vcs_objects_track(&tracks, objects, count);
+    if (recording > 1) count = vcs_env_objects(env, objects, VCS_OBJECTS_MAX);
+    if (recording > 2) vcs_objects_track(&tracks, objects, count);
     if (i >= BEFORE) CALLGRIND_TOGGLE_COLLECT;
   }
   printf("%d\n", (int)count);

@@ -101,11 +101,13 @@ static void check_frame(const vcs_cart_t *cart, const vcs_t *before, count_t *co
   memset(noted.lit, 0, sizeof noted.lit);
   noted.recorded.recorder = &noted.recorder;
   vcs_video_start(&noted.recorded.video, cart, other);
-  vcs_recorder_start(&noted.recorder, noted.list, VCS_OBJECTS_MAX);
+  vcs_recorder_make(&noted.recorder, NULL);
+  vcs_recorder_start(&noted.recorder);
   vcs_console_start_frame(cart, &b);
   vcs_cpu_run(cart, &b, &noted.recorded.video, VCS_FRAME_INSTRUCTIONS);
   vcs_console_finish_frame(cart, &b, &noted.recorded.video);
   vcs_record_beam_finish(&b, &noted.recorder);
+  vcs_recorder_list(&noted.recorder, noted.list, VCS_OBJECTS_MAX);
   assert_int_equal(found, noted.recorder.count);
   memset(covered, 0, sizeof covered);
   const uint8_t *shown = vcs_picture(&a, picture);

@@ -14,6 +14,9 @@
  *   - The streak of the playfield is compared with the blocks that may go on (vcs_block_t). Only where runs of lit
  *     pixels begin or end elsewhere than above is there anything to do.
  *
+ * Objects are made of the streaks when they are listed (vcs_recorder_list), so a frame that is recorded and never listed
+ * pays for its streaks only.
+ *
  * Blocks begin in the order of the list, from top to bottom and from left to right, so each has its place in it from
  * the beginning. The few sprites are put in order at the end and merged with them.
  */
@@ -117,11 +120,11 @@ typedef struct {
 /* Machines that record run with a vcs_recorder_t. */
 typedef struct vcs_recorder {
   vcs_memory_t *memory; /* or NULL */
-  int32_t turn;         /* which half of `memory` and `sprite` is that of this frame */
-  uint8_t logging;      /* kinds whose rows are only logged until the frame is over */
-  vcs_object_t *list;
-  int32_t capacity;
-  int32_t count;                   /* of all objects, when the frame is over */
+  vcs_log_t *log;       /* the half of `memory` that is that of this frame */
+  int32_t turn;         /* its number, which is also that of the half of `sprite` and `field` */
+  bool made;            /* the frame is over, and its objects have been made (vcs_recorder_list) */
+  uint8_t logging;      /* kinds whose rows are only logged until the objects are made */
+  int32_t count;        /* of all objects, when they have been made */
   int32_t blocks, unseen, sprites; /* number of blocks so far, of those that no pixel shows, of sprites that ended */
   uint8_t lit;                     /* objects that light a pixel of the last row, ... */
   uint8_t unknown;                 /* ... except these, about which the last row says nothing */
@@ -144,7 +147,8 @@ typedef struct vcs_recorder {
   bool aligned;                    /* all of these blocks begin and end at multiples of four pixels */
   uint64_t starts[3], ends[3];     /* cells with which blocks begin that may go on, and after which they end */
   vcs_streak_t own[VCS_OBJECTS];
-  vcs_streak_t *streak[VCS_OBJECTS]; /* of each kind the present one: `own`, or the next entry of the log */
+  vcs_streak_t *streak[VCS_OBJECTS]; /* of each kind the present one: `own`, or the next entry of the log ... */
+  vcs_streak_t *limit[VCS_OBJECTS];  /* ... up to this one; NULL: `own` */
   vcs_hues_t hues, row_hues;         /* of the playfield's streak, and of the row, if they have several pieces */
   vcs_pieces_t row;
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
@@ -184,20 +188,24 @@ VCS_FN int vcs_ones(uint64_t bits) {
 VCS_FN void vcs_recorder_make(vcs_recorder_t *r, vcs_memory_t *memory) {
   r->memory = memory;
   r->turn = 0;
+  r->made = false;
   for (int turn = 0; turn < 2 && memory; turn++) {
     vcs_log_t *log = &memory->log[turn];
     for (int i = 0; i < VCS_OBJECTS; i++) log->count[i] = log->passages[i] = 0;
   }
 }
 
-/* Starts to record a frame. */
-VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
+/* Starts to record a frame. What it may take over is from the last frame whose objects were made. */
+VCS_FN void vcs_recorder_start(vcs_recorder_t *r) {
+  if (r->memory && r->made) r->turn = !r->turn;
+  r->made = false;
+  r->log = r->memory ? &r->memory->log[r->turn] : NULL;
   r->logging = r->memory ? VCS_ALL_OBJECTS : 0;
-  for (int i = 0; i < VCS_OBJECTS && r->memory; i++) r->memory->log[r->turn].count[i] = 0;
-  if (r->memory) r->memory->log[r->turn].hues_count = 0;
-  for (int i = 0; i < VCS_OBJECTS; i++) r->streak[i] = r->memory ? r->memory->log[r->turn].entry[i] : &r->own[i];
-  r->list = list;
-  r->capacity = capacity;
+  if (r->log) r->log->hues_count = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) {
+    r->streak[i] = r->log ? r->log->entry[i] : &r->own[i];
+    r->limit[i] = r->log ? &r->log->entry[i][VCS_ENTRIES] : NULL;
+  }
   r->count = r->blocks = r->unseen = r->sprites = r->covered = 0;
   r->colour = -1;
   r->cell = 2;
@@ -497,14 +505,14 @@ VCS_FN uint8_t vcs_colour_of(const vcs_t *m, int kind) {
   return m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0];
 }
 
-/* What else there is to a player, missile or ball than its pixels, in one number: position, NUSIZ, size, colour,
- * mirrored, and from VCS_COPY_COLOURS on how the colours of the other copies differ (XOR) if they do. */
-enum { VCS_COPY_COLOURS = 40 };
+/* What else there is to a player, missile or ball than its pixels, in one number: position, NUSIZ (copies, and from
+ * VCS_WIDTH_AT on the width of a missile or ball), colour, mirrored, and from VCS_COPY_COLOURS on how the colours of
+ * the other copies differ (XOR) if they do. */
+enum { VCS_WIDTH_AT = 12, VCS_COPY_COLOURS = 40 };
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz, unsigned colour) {
   const uint64_t look = pos | (uint64_t)colour << 24;
-  if (kind <= VCS_P1) return look | (nusiz & 7) << 8 | (uint64_t)(m->reflect[kind] != 0) << 32;
-  if (kind == VCS_BL) return look | (nusiz >> 4 & 3) << 16;
-  return look | (nusiz & 7) << 8 | (nusiz >> 4 & 3) << 16;
+  if (kind > VCS_P1) return look | (nusiz & 0x37) << 8;
+  return look | (nusiz & 7) << 8 | (uint64_t)(m->reflect[kind] != 0) << 32;
 }
 
 /* The width of a window. */
@@ -518,7 +526,7 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
                                const uint64_t *shown) {
   const vcs_copies_t copies = vcs_copies(look >> 8 & 7);
   const int pos = (int)(look & 255), width = vcs_window_of(kind, copies);
-  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> 16 & 3), (int)(look >> 32 & 1), y, rows};
+  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> VCS_WIDTH_AT & 3), (int)(look >> 32 & 1), y, rows};
   uint8_t colour = (uint8_t)(look >> 24);
   if (copies.second && !shown && !(look >> VCS_COPY_COLOURS) &&
       vcs_record_group(r, &use, look >> 8 & 7, colour, pos, width, lit))
@@ -794,7 +802,7 @@ VCS_SLOW_FN void vcs_streaks_add(vcs_recorder_t *r, int kind, const vcs_streak_t
     const uint64_t *shown = streak->span & VCS_PARTLY ? streak->shown.word : NULL;
     if (kind == VCS_PF) {
       const int kept = (int)(streak->look & 0xFF);
-      const vcs_hues_t *hues = kept ? &r->memory->log[r->turn].hues[kept - 1] : &r->hues;
+      const vcs_hues_t *hues = kept ? &r->log->hues[kept - 1] : &r->hues;
       vcs_field_add(r, streak->look, hues, y, y + rows, streak->lit.word, shown);
     } else {
       vcs_record_windows(r, kind, streak->look, y, rows, streak->lit.word, shown);
@@ -804,36 +812,46 @@ VCS_SLOW_FN void vcs_streaks_add(vcs_recorder_t *r, int kind, const vcs_streak_t
 
 /* A kind has more streaks than a log takes: from now on they are added at once. */
 VCS_SLOW_FN void vcs_log_stop(vcs_recorder_t *r, int kind) {
-  vcs_log_t *log = &r->memory->log[r->turn];
+  const vcs_streak_t *entry = r->log->entry[kind];
   r->logging &= (uint8_t) ~(1u << kind);
-  vcs_streaks_add(r, kind, log->entry[kind], log->count[kind]);
+  vcs_streaks_add(r, kind, entry, (int)(r->streak[kind] - entry));
   r->streak[kind] = &r->own[kind];
-  log->count[kind] = 0;
-  log->passages[kind] = 0;
+  r->limit[kind] = NULL;
 }
 
 /* Keeps the colours of a streak of the playfield. */
 VCS_SLOW_FN void vcs_log_hues(vcs_recorder_t *r, vcs_streak_t *streak) {
-  vcs_log_t *log = &r->memory->log[r->turn];
+  vcs_log_t *log = r->log;
   vcs_hues_t *kept = &log->hues[log->hues_count];
   kept->count = r->hues.count;
   for (int i = 0; i < kept->count; i++) kept->from[i] = r->hues.from[i];
   streak->look |= (unsigned)++log->hues_count;
 }
 
-/* The present streak of an object has ended after so many rows: it is logged, or added. */
-VCS_FN void vcs_streak_done(vcs_recorder_t *r, int kind, int rows) {
+/* The same for a streak that is not simply an entry of the log: it has several colours, or is the last that the log
+ * takes, or is not logged. */
+VCS_SLOW_FN void vcs_streak_done_slowly(vcs_recorder_t *r, int kind) {
+  vcs_streak_t *streak = r->streak[kind];
+  if (!r->limit[kind]) {
+    vcs_streaks_add(r, kind, streak, 1);
+    return;
+  }
+  if (streak->look & VCS_HUES) vcs_log_hues(r, streak);
+  r->streak[kind]++;
+  if (r->streak[kind] == r->limit[kind] || (kind == VCS_PF && r->log->hues_count == VCS_HUES_KEPT))
+    vcs_log_stop(r, kind);
+}
+
+/* The present streak of an object has ended after so many rows: it is logged, or added. Returns the next one. */
+VCS_FN vcs_streak_t *vcs_streak_done(vcs_recorder_t *r, int kind, int rows) {
   vcs_streak_t *streak = r->streak[kind];
   streak->span |= (uint64_t)(unsigned)rows << 16;
-  if (VCS_LIKELY(r->logging >> kind & 1)) {
-    vcs_log_t *log = &r->memory->log[r->turn];
-    if (VCS_UNLIKELY(streak->look & VCS_HUES)) vcs_log_hues(r, streak);
-    r->streak[kind]++;
-    if (VCS_UNLIKELY(++log->count[kind] == VCS_ENTRIES || (kind == VCS_PF && log->hues_count == VCS_HUES_KEPT)))
-      vcs_log_stop(r, kind);
-  } else {
-    vcs_streaks_add(r, kind, streak, 1);
+  if (VCS_LIKELY(streak + 1 < r->limit[kind]) && VCS_LIKELY(!(streak->look & VCS_HUES))) {
+    r->streak[kind] = ++streak;
+    return streak;
   }
+  vcs_streak_done_slowly(r, kind);
+  return r->streak[kind];
 }
 
 VCS_FN bool vcs_is_same(const uint64_t a[3], const uint64_t b[3]) {
@@ -881,10 +899,9 @@ VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
 /* Makes objects of the streaks of a player, missile or ball. They are parted where nothing goes on, and a passage that
  * was the same in the last frame has the same objects. */
 VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
-  vcs_log_t *now = &r->memory->log[r->turn];
+  vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const vcs_streak_t *entry = now->entry[kind];
-  now->passages[kind] = 0;
   for (int from = 0, to, old = 0; from < now->count[kind]; from = to) {
     const int32_t first = r->sprites;
     to = vcs_passage_end(entry, from, now->count[kind]);
@@ -955,14 +972,13 @@ VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t
 
 /* The same for the playfield, whose passages are known when blocks have been made of them. */
 VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
-  vcs_log_t *now = &r->memory->log[r->turn];
+  vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const vcs_streak_t *entry = now->entry[VCS_PF];
   const int count = now->count[VCS_PF];
   int16_t match[VCS_ENTRIES + 1];
   int32_t first = 0, unseen = 0;
   int from = 0, old = 0;
-  now->passages[VCS_PF] = 0;
   vcs_field_match(now, last, match);
   for (int i = 0; i < count;) {
     const vcs_passage_t *was = &last->passage[VCS_PF][old];
@@ -1010,16 +1026,17 @@ VCS_FN void vcs_streak_end(vcs_recorder_t *r, int kind, int y) {
 
 /* A whole row of an object, all of which is seen: its streak goes on, or ends and another one begins. */
 VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit) {
-  if (r->on >> kind & 1) {
-    const vcs_streak_t *streak = r->streak[kind];
-    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && !(r->partly >> kind & 1)) return;
-    vcs_streak_end(r, kind, y);
-  }
+  const unsigned bit = 1u << kind;
   vcs_streak_t *streak = r->streak[kind];
+  if (r->on & bit) {
+    if (streak->look == look && vcs_is_same(streak->lit.word, lit) && !(r->partly & bit)) return;
+    r->partly &= (uint8_t)~bit;
+    streak = vcs_streak_done(r, kind, y - vcs_streak_y(streak));
+  }
+  r->on |= (uint8_t)bit;
   streak->look = look;
   streak->span = (unsigned)y;
   for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
-  r->on |= (uint8_t)(1u << kind);
 }
 
 /* The same for one of whose pixels those that are hidden are not seen; NULL: all are. */
@@ -1031,14 +1048,13 @@ VCS_SLOW_FN void vcs_streak_row_covered(vcs_recorder_t *r, int kind, uint64_t lo
     vcs_streak_row(r, kind, look, y, lit);
     return;
   }
+  vcs_streak_t *streak = r->streak[kind];
   if (r->on >> kind & 1) {
-    const vcs_streak_t *streak = r->streak[kind];
     if (r->partly >> kind & 1 && streak->look == look && vcs_is_same(streak->lit.word, lit) &&
         vcs_is_same(streak->shown.word, shown))
       return;
-    vcs_streak_end(r, kind, y);
+    streak = vcs_streak_done(r, kind, y - vcs_streak_y(streak));
   }
-  vcs_streak_t *streak = r->streak[kind];
   streak->look = look;
   streak->span = (unsigned)y | VCS_PARTLY;
   for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
@@ -1375,6 +1391,12 @@ VCS_FN void vcs_record_row_end(const vcs_t *m, vcs_recorder_t *r) {
   for (; r->stirred; r->stirred &= (uint8_t)(r->stirred - 1)) r->stances[VCS_LOWEST((unsigned)r->stirred)] = 0;
 }
 
+/* The frame is over, before row y: its rows are complete. */
+VCS_SLOW_FN void vcs_recorder_finish(const vcs_t *m, vcs_recorder_t *r, int y) {
+  vcs_record_row_end(m, r);
+  for (unsigned on = r->on; on; on &= on - 1) vcs_streak_end(r, VCS_LOWEST(on), y);
+}
+
 /* ---- The list ------------------------------------------------------------------------------------------------------
  */
 
@@ -1384,13 +1406,35 @@ VCS_FN uint32_t vcs_order_of(const vcs_object_t *o) {
 }
 enum { VCS_ORDER_SHIFT = 10 };
 
-/* Lists sprites and blocks. If there is no space for all, the last blocks give way. */
-VCS_SLOW_FN void vcs_recorder_list(vcs_recorder_t *r) {
-  const int32_t sprites = r->sprites < r->capacity ? r->sprites : r->capacity;
+/* Makes the objects of a frame that is over. */
+VCS_SLOW_FN void vcs_recorder_make_objects(vcs_recorder_t *r) {
+  for (int kind = 0; kind < VCS_OBJECTS && r->log; kind++) {
+    const bool logged = r->logging >> kind & 1;
+    r->log->count[kind] = (int16_t)(logged ? r->streak[kind] - r->log->entry[kind] : 0);
+    r->log->passages[kind] = 0;
+  }
+  for (int kind = 0; kind < VCS_PF; kind++) {
+    if (r->logging >> kind & 1) vcs_log_sprites(r, kind);
+    vcs_live_end_all(r, kind);
+  }
+  if (r->logging >> VCS_PF & 1) {
+    vcs_log_field(r);
+  } else {
+    vcs_blocks_end(r);
+  }
+  r->count = r->blocks - r->unseen + r->sprites;
+  r->made = true;
+}
+
+/* Lists the objects of a frame that is over, from top to bottom, and returns their number. If there is no space for
+ * all, the last blocks give way. */
+VCS_SLOW_FN int32_t vcs_recorder_list(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
+  if (!r->made) vcs_recorder_make_objects(r);
+  const int32_t sprites = r->sprites < capacity ? r->sprites : capacity;
   const vcs_object_t *sprite = r->sprite[r->turn], *block = r->field[r->turn];
   const vcs_object_t *end = block + (r->blocks < VCS_OBJECTS_MAX ? r->blocks : (int32_t)VCS_OBJECTS_MAX);
-  vcs_object_t *to = r->list;
-  int32_t space = r->capacity - sprites;
+  vcs_object_t *to = list;
+  int32_t space = capacity - sprites;
   for (int32_t i = 0; i < sprites; i++) {
     const uint32_t order = vcs_order_of(&sprite[i]) << VCS_ORDER_SHIFT | (uint32_t)i;
     int32_t k = i;
@@ -1413,24 +1457,7 @@ VCS_SLOW_FN void vcs_recorder_list(vcs_recorder_t *r) {
     }
     if (i < sprites) *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
   }
-}
-
-/* The frame is over, before row y: all objects end, and are listed from top to bottom. */
-VCS_SLOW_FN void vcs_recorder_finish(const vcs_t *m, vcs_recorder_t *r, int y) {
-  vcs_record_row_end(m, r);
-  for (unsigned on = r->on; on; on &= on - 1) vcs_streak_end(r, VCS_LOWEST(on), y);
-  for (int kind = 0; kind < VCS_PF; kind++) {
-    if (r->logging >> kind & 1) vcs_log_sprites(r, kind);
-    vcs_live_end_all(r, kind);
-  }
-  if (r->logging >> VCS_PF & 1) {
-    vcs_log_field(r);
-  } else {
-    vcs_blocks_end(r);
-  }
-  vcs_recorder_list(r);
-  r->count = r->blocks - r->unseen + r->sprites;
-  if (r->memory) r->turn = !r->turn;
+  return r->count;
 }
 
 #endif

@@ -45,7 +45,7 @@ VCS_FN void vcs_record_line(const vcs_t *m, vcs_video_t *video, int first, int t
   if (to == VCS_LINE_CLOCKS) vcs_record_row_end(m, recorder);
 }
 
-/* The frame is over: all objects end. */
+/* The frame is over. */
 VCS_FN void vcs_record_beam_finish(const vcs_t *m, vcs_recorder_t *recorder) {
   vcs_recorder_finish(m, recorder, m->line - m->first_line + (m->line_clock > VCS_HBLANK_CLOCKS));
 }

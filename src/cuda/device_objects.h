@@ -38,10 +38,10 @@ VCS_FN void vcs_device_env_objects(const vcs_device_batch_view_t *batch, int32_t
   video.recorder = &bench->recorder;
   vcs_copy_machine(m, vcs_record_machine(batch, record, last), vcs_machine_size(cart));
   vcs_recorder_make(&bench->recorder, NULL);
-  vcs_recorder_start(&bench->recorder, bench->list, VCS_OBJECTS_MAX);
+  vcs_recorder_start(&bench->recorder);
   vcs_frame_together(cart, m, &video.video, (uint8_t *)bench->frames, true, lanes);
   vcs_record_beam_finish(m, &bench->recorder);
-  const int32_t count = bench->recorder.count;
+  const int32_t count = vcs_recorder_list(&bench->recorder, bench->list, VCS_OBJECTS_MAX);
   for (int32_t i = 0; i < count && i < out->capacity && i < VCS_OBJECTS_MAX; i++) {
     out->objects[(size_t)number * (size_t)out->capacity + (size_t)i] = bench->list[i];
   }

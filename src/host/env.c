@@ -138,11 +138,12 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
 
 static void frame(vcs_env_t *env) {
   uint8_t *frames = vcs_draw_history_begin(&env->draw_history, env->cart, env->m);
-  env->object_count = -1;
+  env->recorded = false;
   if (env->watch) {
     watched_frame(env, frames);
   } else if (env->objects && frames) {
-    env->object_count = vcs_recording_frame(env->objects, env->cart, env->m, frames);
+    vcs_recording_frame(env->objects, env->cart, env->m, frames);
+    env->recorded = true;
   } else {
     vcs_frame(env->cart, env->m, frames);
   }
@@ -761,7 +762,7 @@ void vcs_env_free(vcs_env_t *env) {
 void vcs_env_set_drawing(vcs_env_t *env, int drawing) { env->look = drawing ? VCS_LOOK_NOW : VCS_LOOK_NEVER; }
 
 void vcs_env_set_objects(vcs_env_t *env, int recording) {
-  env->object_count = -1;
+  env->recorded = false;
   if (!recording) {
     free(env->objects);
     env->objects = NULL;
@@ -771,14 +772,14 @@ void vcs_env_set_objects(vcs_env_t *env, int recording) {
 }
 
 int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity) {
-  if (env->objects && env->object_count >= 0) {
-    const int32_t known = env->object_count < VCS_OBJECTS_MAX ? env->object_count : VCS_OBJECTS_MAX;
-    memcpy(objects, env->objects->list, sizeof *objects * (size_t)(known < capacity ? known : capacity));
-    return known;
+  int32_t count;
+  if (env->objects && env->recorded) {
+    count = vcs_recording_list(env->objects, objects, capacity);
+  } else {
+    vcs_t m;
+    memcpy(&m, vcs_draw_history_before(&env->draw_history, env->cart, 0), vcs_state_size(env->cart));
+    count = vcs_frame_objects(env->cart, &m, NULL, objects, capacity);
   }
-  vcs_t m;
-  memcpy(&m, vcs_draw_history_before(&env->draw_history, env->cart, 0), vcs_state_size(env->cart));
-  const int32_t count = vcs_frame_objects(env->cart, &m, NULL, objects, capacity);
   return count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX;
 }
 

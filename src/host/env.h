@@ -61,7 +61,7 @@ struct vcs_env {
   vcs_draw_history_t draw_history; /* which frames are drawn, and where */
   vcs_look_t look;                 /* whether the last frame of a step is shown */
   struct vcs_recording *objects;   /* of the last frame (recording.h); NULL: not recorded */
-  int32_t object_count;            /* -1: the last frame was not recorded */
+  bool recorded;                   /* `objects` has the last frame */
   union {                          /* the same fields, separately and as a struct */
     vcs_env_live_t live;
     struct {

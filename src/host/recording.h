@@ -8,17 +8,19 @@
 extern "C" {
 #endif
 
-/* The objects of the last frame, and what the next one may reuse of them. Freed with free. */
+/* The last frame, and what may be reused of the last one that was listed. Freed with free. */
 typedef struct vcs_recording {
-  vcs_object_t list[VCS_OBJECTS_MAX];
   vcs_recorder_t recorder;
   vcs_memory_t memory;
 } vcs_recording_t;
 
 vcs_recording_t *vcs_recording_create(void);
 
-/* vcs_frame_objects, into `list`. */
-int32_t vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+/* Runs a frame and records it. */
+void vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* Lists the objects of that frame, as vcs_frame_objects does, and returns their number. */
+int32_t vcs_recording_list(vcs_recording_t *recording, vcs_object_t *objects, int32_t capacity);
 
 #ifdef __cplusplus
 }

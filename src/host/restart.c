@@ -126,6 +126,6 @@ bool vcs_restart_begin(const vcs_restart_t *restart, vcs_env_t *env) {
   env->live = end->live;
   keep(&env->live, &kept);
   env->frame_number += end->live.frame_number - early->live.frame_number;
-  env->object_count = -1;
+  env->recorded = false;
   return true;
 }

@@ -172,7 +172,7 @@ static state_header_t take_over(vcs_env_t *env, const uint8_t *from) {
   env->draw_history.before_next = header.draw_history.before_next;
   env->draw_history.exact = header.draw_history.exact;
   env->draw_history.drawn = true;
-  env->object_count = -1;
+  env->recorded = false;
   return header;
 }
 
