@@ -49,7 +49,7 @@ VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count)
 #endif
 }
 
-enum { VCS_CONCURRENT_MOST = 1024 }; /* flips in a walk */
+enum { VCS_CONCURRENT_MOST = 1024, VCS_FLIP_WORDS = VCS_CONCURRENT_MOST / 64 }; /* flips in a walk, words in a set */
 
 /* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
 
@@ -166,10 +166,16 @@ VCS_HOT_FN uint32_t vcs_row_of(const vcs_register_rows_t *rows, unsigned i) {
 
 /* The names whose row comes before another one. */
 VCS_HOT_FN unsigned vcs_rows_before(const vcs_register_rows_t *rows, uint32_t row) {
+#if defined(__SSE2__)
+  const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)rows);
+  const __m128i before = _mm_cmplt_epi16(eight, _mm_set1_epi16((short)row));
+  return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(before, _mm_setzero_si128()));
+#else
   const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
   const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
   const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
   return (unsigned)((low >> 15) * gather >> 45 & 15) | (unsigned)((high >> 15) * gather >> 45 & 15) << 4;
+#endif
 }
 
 /* What an address of the window finds: a flip that sleeps has the same. */
@@ -250,7 +256,7 @@ extern const vcs_facts_t vcs_facts_of[256];
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
 /* Flips on the base's path. An array for each field: what was just stored is loaded again in the same size. */
-enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES };
+enum { VCS_FOLLOWS, VCS_STORES = 1 /* and stores another value than the base */, VCS_LEAVES = 2 };
 typedef struct {
   uint64_t registers[VCS_CONCURRENT_MOST]; /* its key ^ the base's; they stay if it leaves the path */
   uint16_t flip[VCS_CONCURRENT_MOST];
@@ -259,15 +265,15 @@ typedef struct {
   uint32_t count;
 } vcs_followers_t;
 
-/* By flip: where its RAM is. */
+/* The RAM of flips, by byte, so that what a row reads lies together. */
 typedef struct {
-  const uint64_t *differs; /* bytes: bits */
-  const uint8_t *own;      /* of them */
+  const uint64_t *who; /* VCS_FLIP_WORDS for each byte: the flips that differ in it */
+  const uint8_t *own;  /* VCS_CONCURRENT_MOST for each byte: what they have there */
 } vcs_own_ram_t;
 
-/* A row that these flips read something in that differs. Whether all stay on the path. */
-bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
-                           const vcs_own_ram_t *rams, vcs_followers_t *flips);
+/* A row that these flips read something in that differs. Returns all their results in one. */
+unsigned vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
+                               const vcs_own_ram_t *ram, vcs_followers_t *flips);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 
