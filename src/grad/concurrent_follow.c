@@ -49,6 +49,8 @@ typedef struct {
   byte_t low, high; /* the pointer in RAM of a row in mode IZY */
   uint8_t written, mask;
   bool may_store; /* a flip may write another value, in the bits of the mask */
+  bool plain;     /* the row reads a byte of the image, and does nothing else */
+  bool crosses;   /* from the pointer's page to another one */
 } here_t;
 
 VCS_HOT_FN byte_t ram_byte(const vcs_own_ram_t *ram, unsigned i, uint8_t base) {
@@ -66,6 +68,7 @@ VCS_HOT_FN void find_pointer(here_t *here, const vcs_base_frame_t *frame, uint32
   if ((uint16_t)(here->pointer + (uint8_t)(here->key >> VCS_KEY_Y)) != here->addr) return;
   here->low = ram_byte(ram, low, values[0]);
   here->high = ram_byte(ram, high, values[1]);
+  here->crosses = crosses(here->pointer, here->addr);
 }
 
 VCS_HOT_FN here_t look_around(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
@@ -81,6 +84,7 @@ VCS_HOT_FN here_t look_around(const vcs_cart_t *cart, const vcs_base_frame_t *fr
                  .key = stand->key,
                  .next_key = stand[1].key,
                  .addr = deed->addr,
+                 .plain = is_plain(cart->hot_pages, deed->addr),
                  .operand = {NULL, NULL, deed->read},
                  .written = deed->written};
   if (is_ram(deed->addr)) {
@@ -116,7 +120,7 @@ VCS_HOT_FN bool find_address(const here_t *here, unsigned flip, uint64_t own, un
       if (!here->low.who) return false;
       const uint16_t pointer = (uint16_t)(byte_of(&here->low, flip) | byte_of(&here->high, flip) << 8);
       *addr = (uint16_t)(pointer + (uint8_t)(own >> VCS_KEY_Y));
-      return crosses(here->pointer, here->addr) == crosses(pointer, *addr);
+      return here->crosses == crosses(pointer, *addr);
     }
     case VCS_MODE_IND:
       return false;
@@ -131,7 +135,7 @@ VCS_HOT_FN bool find_operand(const here_t *here, unsigned flip, uint16_t addr, u
     *value = here->operand.who ? byte_of(&here->operand, flip) : here->operand.base;
     return true;
   }
-  if (!is_plain(here->hot_pages, addr) || !is_plain(here->hot_pages, here->addr)) return false;
+  if (!here->plain || !is_plain(here->hot_pages, addr)) return false;
   *value = here->rom[here->banks[addr >> 10 & 3] + (addr & 0x3FFu)];
   return true;
 }
@@ -160,7 +164,13 @@ VCS_HOT_FN uint64_t finish(const here_t *here, uint64_t registers, const vcs_cpu
   if (sets & VCS_OF_A) key |= (uint64_t)cpu->a << VCS_KEY_A, set |= 0xFFull << VCS_KEY_A;
   if (sets & VCS_OF_X) key |= (uint64_t)cpu->x << VCS_KEY_X, set |= 0xFFull << VCS_KEY_X;
   if (sets & VCS_OF_Y) key |= (uint64_t)cpu->y << VCS_KEY_Y, set |= 0xFFull << VCS_KEY_Y;
-  if (sets & VCS_OF_P) key |= (uint64_t)vcs_cpu_status(cpu) << VCS_KEY_P;
+  unsigned p = 0;
+  if (sets & VCS_OF_NZ) p |= (vcs_cpu_is_negative(cpu) ? VCS_FLAG_N : 0u) | (vcs_cpu_is_zero(cpu) ? VCS_FLAG_Z : 0u);
+  if (sets & VCS_OF_V) p |= (unsigned)cpu->v << 6;
+  if (sets & VCS_OF_D) p |= (unsigned)cpu->d << 3;
+  if (sets & VCS_OF_I) p |= (unsigned)cpu->i << 2;
+  if (sets & VCS_OF_C) p |= cpu->c;
+  if (sets & VCS_OF_P) key |= (uint64_t)p << VCS_KEY_P;
   return (registers & ~set) | ((key ^ here->next_key) & set);
 }
 
@@ -180,11 +190,14 @@ VCS_HOT_FN uint64_t finish(const here_t *here, uint64_t registers, const vcs_cpu
         EVALUATE_##access(operation) if (result != VCS_LEAVES) after = finish(here, after, cpu, sets);              \
       }                                                                                                             \
       flips->registers[i] = after;                                                                                  \
-      flips->value[i] = stored;                                                                                     \
+      if (CAN_STORE(code, access)) flips->value[i] = stored;                                                        \
       flips->result[i] = result;                                                                                    \
       results |= result;                                                                                            \
     }                                                                                                               \
     break;
+#define CAN_STORE(code, access)                                                                                \
+  (VCS_ACCESS_##access == VCS_ACCESS_WRITE || VCS_ACCESS_##access == VCS_ACCESS_MODIFY || (code) == VCS_PHA || \
+   (code) == VCS_PHP)
 #define EVALUATE_STACKED(code)                                                             \
   if ((code) == VCS_PHA) result = store(here, addr, (uint8_t)(own >> VCS_KEY_A), &stored); \
   if ((code) == VCS_PHP) result = store(here, addr, (uint8_t)(own >> VCS_KEY_P), &stored); \
