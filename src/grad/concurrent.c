@@ -66,6 +66,13 @@ typedef struct {
   int32_t next;
 } rom_flip_t;
 
+/* A row for each register: 16 bits each, four in a word. */
+typedef struct {
+  uint64_t half[2];
+} register_rows_t;
+_Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
+_Static_assert((int)VCS_FRAME_INSTRUCTIONS < 0x7FFF, "a row is 15 bits");
+
 struct vcs_concurrent {
   vcs_concurrent_count_t counts;
   vcs_base_frame_t records[2], *frame; /* the frame that is walked, and the one behind it */
@@ -81,10 +88,12 @@ struct vcs_concurrent {
   uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
   uint64_t following[WORDS];                   /* asleep, but it differs in registers that the base reads */
+  uint64_t reading[WORDS];                     /* differs in RAM that the present row reads; else empty */
   uint64_t ram[VCS_CONCURRENT_MOST][2];        /* bytes that differ while a flip sleeps: bits */
   uint8_t own[128][VCS_CONCURRENT_MOST];       /* these bytes, by byte */
   uint64_t astray[VCS_CONCURRENT_MOST];        /* its key ^ the base's where it fell asleep; see vcs_followers_t */
   uint32_t until[VCS_CONCURRENT_MOST];         /* the row where it did */
+  register_rows_t behind_set;                  /* the row behind the last that has set a register; 0: none */
   vcs_followers_t followers, readers;          /* all that follow; those that read what differs at the present row */
   uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
   int32_t *waiting;                            /* by row: the first flip */
@@ -446,11 +455,45 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->waiting[met] = (int32_t)number;
 }
 
-/* How a flip's registers differ from the base's at a row: as they did when it fell asleep, but for those that the base
- * has set since. */
-static uint64_t find_astray(const vcs_concurrent_t *walk, size_t number, uint32_t row) {
-  const vcs_register_rows_t *set = &walk->frame->next_set[walk->until[number]];
-  return walk->astray[number] & ~walk->bits_of_names[vcs_rows_before(set, row)];
+/* The registers whose row comes before another one. */
+VCS_HOT_FN unsigned rows_before(const register_rows_t *rows, uint32_t row) {
+#if defined(__SSE2__)
+  const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)rows);
+  const __m128i before = _mm_cmplt_epi16(eight, _mm_set1_epi16((short)row));
+  return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(before, _mm_setzero_si128()));
+#else
+  const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
+  const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
+  const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
+  return (unsigned)((low >> 15) * gather >> 45 & 15) | (unsigned)((high >> 15) * gather >> 45 & 15) << 4;
+#endif
+}
+
+/* A row is written to those that are named; on x86 in one store, because all are loaded at once. */
+VCS_HOT_FN void set_rows(register_rows_t *rows, unsigned names, uint32_t row) {
+#define SPREAD(n)                                                                            \
+  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
+   ((n)&8 ? 0xFFFFull << 48 : 0))
+  static const uint64_t spread[16] = {SPREAD(0),  SPREAD(1),  SPREAD(2),  SPREAD(3), SPREAD(4),  SPREAD(5),
+                                      SPREAD(6),  SPREAD(7),  SPREAD(8),  SPREAD(9), SPREAD(10), SPREAD(11),
+                                      SPREAD(12), SPREAD(13), SPREAD(14), SPREAD(15)};
+#undef SPREAD
+  const uint64_t low = spread[names & 15], high = spread[names >> 4];
+#if defined(__SSE2__)
+  const __m128i mask = _mm_set_epi64x((long long)high, (long long)low), eight = _mm_set1_epi16((short)row);
+  const __m128i old = _mm_loadu_si128((const __m128i *)(const void *)rows);
+  _mm_storeu_si128((__m128i *)(void *)rows, _mm_or_si128(_mm_andnot_si128(mask, old), _mm_and_si128(mask, eight)));
+#else
+  const uint64_t four = row * 0x0001000100010001ull;
+  rows->half[0] = (rows->half[0] & ~low) | (four & low);
+  rows->half[1] = (rows->half[1] & ~high) | (four & high);
+#endif
+}
+
+/* How a flip's registers differ from the base's now: as they did when it fell asleep, but for those that the base has
+ * set since. */
+static uint64_t find_astray(const vcs_concurrent_t *walk, size_t number) {
+  return walk->astray[number] & walk->bits_of_names[rows_before(&walk->behind_set, walk->until[number] + 1)];
 }
 
 static void find_bits_of_names(uint64_t *bits_of_names) {
@@ -480,7 +523,7 @@ static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     put_own_ram(walk, number, m->ram);
   }
   if (walk->astray[number]) {
-    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, number, row);
+    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, number);
     m->a = (uint8_t)(key >> VCS_KEY_A);
     m->x = (uint8_t)(key >> VCS_KEY_X);
     m->y = (uint8_t)(key >> VCS_KEY_Y);
@@ -525,21 +568,21 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 static bool reads_ram(unsigned touch) { return touch < VCS_WHERE_TIMER; }
 
 /* The flips that differ in a byte of RAM that a row reads; their words of the set are returned. */
-static unsigned find_readers(const vcs_concurrent_t *walk, const vcs_stand_t *stand, uint64_t who[WORDS]) {
+static unsigned find_readers(vcs_concurrent_t *walk, const vcs_stand_t *stand) {
   unsigned words = 0;
   for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
     const unsigned where = walk->frame->touches[i];
     if (!reads_ram(where)) continue;
     words |= walk->words[where];
     for (unsigned left = walk->words[where]; left; left &= left - 1) {
-      who[VCS_LOWEST(left)] |= walk->who[where][VCS_LOWEST(left)];
+      walk->reading[VCS_LOWEST(left)] |= walk->who[where][VCS_LOWEST(left)];
     }
   }
   return words;
 }
 
 /* The followers that read what differs at a row. The rest does what the base does. */
-static void pass_followers(vcs_concurrent_t *walk, uint32_t row, const uint64_t who[WORDS]) {
+static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   const uint64_t live = walk->frame->rows[row + 1].live;
   const vcs_facts_t facts = vcs_facts_of[walk->frame->deeds[row].opcode];
   vcs_followers_t *followers = &walk->followers;
@@ -548,7 +591,7 @@ static void pass_followers(vcs_concurrent_t *walk, uint32_t row, const uint64_t 
   for (uint32_t i = 0; i < count; i++) {
     const size_t number = followers->flip[i];
     const uint64_t registers = followers->registers[i], kept = registers & ~facts.sets;
-    if (registers & facts.reads || who[number >> 6] >> (number & 63) & 1) {
+    if (registers & facts.reads || walk->reading[number >> 6] >> (number & 63) & 1) {
       walk->readers.flip[reading] = (uint16_t)number;
       walk->readers.registers[reading++] = registers;
     } else if (kept & live) {
@@ -564,20 +607,27 @@ static void pass_followers(vcs_concurrent_t *walk, uint32_t row, const uint64_t 
 
 /* The sleepers that do. A flip with an image of its own, and all where a value that is stored may switch banks, leave
  * the path at once. */
-static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, const uint64_t who[WORDS], unsigned words) {
+static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, unsigned words) {
   vcs_followers_t *readers = &walk->readers;
-  const bool snoops = cart_of(walk)->snoops;
+  const bool all_leave = cart_of(walk)->snoops, some_leave = all_leave || walk->rom_heads;
   for (; words; words &= words - 1) {
     const size_t word = (size_t)VCS_LOWEST(words);
-    for (uint64_t left = who[word] & walk->asleep[word] & ~walk->following[word]; left; left &= left - 1) {
+    uint64_t sleepers = walk->reading[word] & walk->asleep[word] & ~walk->following[word];
+    for (uint64_t left = some_leave ? sleepers : 0; left; left &= left - 1) {
       const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
-      if (VCS_UNLIKELY(snoops || (walk->rom_heads && walk->flips[number].own_rom))) {
-        wake(walk, number, row);
-        continue;
-      }
-      readers->flip[readers->count] = (uint16_t)number;
-      readers->registers[readers->count++] = find_astray(walk, number, row);
+      if (!all_leave && !walk->flips[number].own_rom) continue;
+      wake(walk, number, row);
+      sleepers &= ~(left & -left);
     }
+    uint32_t count = readers->count;
+    for (uint64_t left = sleepers; left; left &= left - 1) {
+      const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
+      readers->flip[count] = (uint16_t)number;
+      readers->registers[count++] = find_astray(walk, number);
+    }
+    readers->count = count;
+    walk->following[word] |= sleepers; /* unless they fall asleep again behind the row */
+    walk->reading[word] = 0;
   }
 }
 
@@ -585,10 +635,9 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, const uint64_t w
 static unsigned follow(vcs_concurrent_t *walk, uint32_t row) {
   const vcs_followers_t *readers = &walk->readers;
   const vcs_own_ram_t ram = {walk->who[VCS_WHERE_RAM], walk->own[0]};
-  uint64_t who[WORDS] = {0};
-  const unsigned words = find_readers(walk, &walk->frame->rows[row], who);
-  pass_followers(walk, row, who);
-  find_sleepers(walk, row, who, words);
+  const unsigned words = find_readers(walk, &walk->frame->rows[row]);
+  pass_followers(walk, row);
+  find_sleepers(walk, row, words);
   if (!readers->count) return 0;
   const unsigned results = vcs_concurrent_follow(cart_of(walk), walk->frame, row, &ram, &walk->readers);
   for (uint32_t i = 0; results & VCS_LEAVES && i < readers->count; i++) {
@@ -652,7 +701,6 @@ static void finish_row(vcs_concurrent_t *walk, uint32_t row, unsigned results) {
     const uint64_t registers = readers->registers[i];
     if (readers->result[i] == VCS_LEAVES) continue;
     if (registers & live) {
-      walk->following[number >> 6] |= 1ull << (number & 63);
       followers->flip[count] = (uint16_t)number;
       followers->registers[count++] = registers;
     } else {
@@ -745,7 +793,7 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 
 static void walk_rows(vcs_concurrent_t *walk) {
   const vcs_base_frame_t *frame = walk->frame;
-  uint32_t reads = 0;
+  uint32_t reads = 0, next_read = frame->read_count ? frame->reads[0].row : frame->count;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
     if (walk->waiting[row] >= 0) settle(walk, row);
@@ -764,14 +812,17 @@ static void walk_rows(vcs_concurrent_t *walk) {
         wake_all(walk, where, row);
       }
     }
-    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++) {
-      read_collision(walk, &frame->reads[reads]);
+    while (next_read == row) {
+      read_collision(walk, &frame->reads[reads++]);
+      next_read = reads < frame->read_count ? frame->reads[reads].row : frame->count;
     }
     const unsigned results = follows ? follow(walk, row) : 0;
     for (uint32_t i = stand->touch; replaces && i < stand[1].touch; i++) {
       if (frame->touches[i] & VCS_WHERE_REPLACED) replace(walk, frame->touches[i] & 0xFF);
     }
     if (follows) finish_row(walk, row, results);
+    const unsigned sets = vcs_facts_of[frame->deeds[row].opcode].named_sets;
+    if (sets) set_rows(&walk->behind_set, sets, row + 1);
   }
   settle(walk, frame->count);
   end_followers(walk);
@@ -918,7 +969,8 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   walk->patches.patch_count = walk->patches.access_count = 0;
   vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
-  for (uint32_t i = 0; i <= walk->frame->count; i++) walk->waiting[i] = -1;
+  walk->behind_set = (register_rows_t){{0, 0}};
+  memset(walk->waiting, 0xFF, (walk->frame->count + 1) * sizeof *walk->waiting); /* -1 */
   return true;
 }
 
@@ -961,8 +1013,8 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;
   }
-  for (int i = 0; drawn && i < rows; i++) {
-    if (!walk->lines[i]) continue;
+  for (const uint8_t *line = walk->lines; drawn && (line = memchr(line, 1, (size_t)(walk->lines + rows - line)));) {
+    const size_t i = (size_t)(line - walk->lines);
     memcpy(walk->picture + VCS_WIDTH * i, picture + VCS_WIDTH * i, VCS_WIDTH);
     walk->lines[i] = 0;
   }
