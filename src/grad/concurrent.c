@@ -40,21 +40,17 @@
 #include "host/save.h"
 
 enum { UNKNOWN_READS = 4 }; /* a flip that reads more has lost its way */
-enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
+enum { WORDS = VCS_FLIP_WORDS };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
 
 typedef struct {
-  uint64_t ram[2];   /* bytes that differ while it sleeps: bits */
-  uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
+  uint64_t cart_ram; /* groups of bytes of the cartridge's RAM that differ while it sleeps */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
   uint8_t awake_first;   /* the frame begins with it awake */
   uint8_t own_rom;       /* its image is not the base's */
-  uint8_t follows;       /* it is asleep, but differs in registers that the base reads */
   uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
-  uint32_t until;        /* the row at which it fell asleep */
-  uint64_t astray;       /* its key ^ the base's there; while it follows the base, vcs_followers_t has that */
   uint32_t from;         /* while it is awake: the row at which it woke */
   int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
   int32_t next;          /* waiting for the same row; -1: none */
@@ -70,6 +66,13 @@ typedef struct {
   int32_t next;
 } rom_flip_t;
 
+/* A row for each register: 16 bits each, four in a word. */
+typedef struct {
+  uint64_t half[2];
+} register_rows_t;
+_Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
+_Static_assert((int)VCS_FRAME_INSTRUCTIONS < 0x7FFF, "a row is 15 bits");
+
 struct vcs_concurrent {
   vcs_concurrent_count_t counts;
   vcs_base_frame_t records[2], *frame; /* the frame that is walked, and the one behind it */
@@ -81,11 +84,17 @@ struct vcs_concurrent {
   vcs_beam_work_t work;
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
-  uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
+  uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not; by flip: `ram`, and flip_t */
   uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
-  vcs_followers_t followers, readers; /* some of these; and those that read what differs at the present row */
-  vcs_own_ram_t rams[VCS_CONCURRENT_MOST];
+  uint64_t following[WORDS];                   /* asleep, but it differs in registers that the base reads */
+  uint64_t reading[WORDS];                     /* differs in RAM that the present row reads; else empty */
+  uint64_t ram[VCS_CONCURRENT_MOST][2];        /* bytes that differ while a flip sleeps: bits */
+  uint8_t own[128][VCS_CONCURRENT_MOST];       /* these bytes, by byte */
+  uint64_t astray[VCS_CONCURRENT_MOST];        /* its key ^ the base's where it fell asleep; see vcs_followers_t */
+  uint32_t until[VCS_CONCURRENT_MOST];         /* the row where it did */
+  register_rows_t behind_set;                  /* the row behind the last that has set a register; 0: none */
+  vcs_followers_t followers, readers;          /* all that follow; those that read what differs at the present row */
   uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
   int32_t *waiting;                            /* by row: the first flip */
   uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
@@ -172,14 +181,21 @@ static uint64_t differing_cart_ram(const vcs_cart_t *cart, const vcs_t *one, con
   return groups;
 }
 
-/* What a flip sleeps with, put into a machine that is the base's now. */
-static void put_differences(const vcs_concurrent_t *walk, const flip_t *flip, const vcs_t *from, vcs_t *to) {
+/* The bytes of RAM that a flip sleeps with, put into the base's. */
+static void put_own_ram(const vcs_concurrent_t *walk, size_t number, uint8_t *ram) {
   for (int half = 0; half < 2; half++) {
-    for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+    for (uint64_t left = walk->ram[number][half]; left; left &= left - 1) {
       const int i = 64 * half + VCS_LOWEST_64(left);
-      to->ram[i] = from->ram[i];
+      ram[i] = walk->own[i][number];
     }
   }
+}
+
+/* What a flip sleeps with, put into a machine that is the base's now. */
+static void put_differences(const vcs_concurrent_t *walk, size_t number, vcs_t *to) {
+  const flip_t *flip = &walk->flips[number];
+  const vcs_t *from = machine_of(walk, number);
+  put_own_ram(walk, number, to->ram);
   if (flip->groups) put_groups(flip->groups, from, to);
   for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
     for (uint32_t i = (uint32_t)VCS_LOWEST_64(left); i < cart_of(walk)->ram_size; i += 64) {
@@ -208,14 +224,18 @@ static void toggle(vcs_concurrent_t *walk, size_t flip, unsigned where) {
   walk->words[where] = (uint16_t)(*word ? walk->words[where] | bit : walk->words[where] & ~bit);
 }
 
-/* From now on a flip has these differences. */
-static void set_differences(vcs_concurrent_t *walk, size_t number, differences_t now) {
+/* From now on a flip has these differences: its machine is m. */
+static void set_differences(vcs_concurrent_t *walk, size_t number, differences_t now, const vcs_t *m) {
   flip_t *flip = &walk->flips[number];
   for (unsigned half = 0; half < 2; half++) {
-    for (uint64_t left = flip->ram[half] ^ now.ram[half]; left; left &= left - 1) {
+    for (uint64_t left = walk->ram[number][half] ^ now.ram[half]; left; left &= left - 1) {
       toggle(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left));
     }
-    flip->ram[half] = now.ram[half];
+    for (uint64_t left = now.ram[half]; left; left &= left - 1) {
+      const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
+      walk->own[i][number] = m->ram[i];
+    }
+    walk->ram[number][half] = now.ram[half];
   }
   for (uint32_t left = flip->groups ^ now.groups; left; left &= left - 1) {
     toggle(walk, number, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left));
@@ -231,7 +251,11 @@ static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
   const uint64_t bit = 1ull << (flip & 63);
   walk->flips[flip].status = (uint8_t)status;
   walk->asleep[flip >> 6] = status == ASLEEP ? walk->asleep[flip >> 6] | bit : walk->asleep[flip >> 6] & ~bit;
-  walk->flips[flip].follows = 0;
+  walk->following[flip >> 6] &= ~bit;
+}
+
+static bool is_following(const vcs_concurrent_t *walk, size_t flip) {
+  return walk->following[flip >> 6] >> (flip & 63) & 1;
 }
 
 static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
@@ -270,10 +294,9 @@ typedef struct {
 } reader_t;
 
 /* A flip whose TIA was the base's all along begins to have one of its own. */
-static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
+static void begin_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
-  if (is_dirty(walk, number)) return;
   const uint32_t low = vcs_segment_of(frame, access);
   flip->beam.at = low;
   flip->beam.differs = 0;
@@ -282,6 +305,10 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip->beam_begun = flip->beam;
   flip->beam.unknown |= (uint16_t)~frame->live;
   set_dirty(walk, number, true);
+}
+
+static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
+  if (!is_dirty(walk, number)) begin_own_beam(walk, number, access);
 }
 
 /* The collisions of a flip that reads what nothing in the base reads: its TIA is made again from where it began to be
@@ -347,26 +374,29 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
   return true;
 }
 
-/* Accesses that a flip makes instead of the base's. */
-static bool add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to,
-                             const vcs_beam_access_t *own, uint32_t count) {
+/* Room for more patches and accesses. */
+static bool reserve(vcs_beam_patches_t *patches, uint32_t more_patches, uint32_t more_accesses) {
+  return grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + more_patches,
+              &patches->patch_capacity) &&
+         grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + more_accesses,
+              &patches->access_capacity);
+}
+
+/* The next `count` of the patches' accesses are a flip's, instead of the base's. There is room. */
+static void add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to, uint32_t count) {
   flip_t *flip = &walk->flips[number];
   vcs_beam_patches_t *patches = &walk->patches;
-  if (!grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + 1, &patches->patch_capacity) ||
-      !grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + count,
-            &patches->access_capacity)) {
-    return false;
-  }
-  const int32_t number_of_patch = (int32_t)patches->patch_count++;
-  patches->patches[number_of_patch] = (vcs_beam_patch_t){from, to, patches->access_count, count, -1};
-  if (count) memcpy(patches->accesses + patches->access_count, own, count * sizeof *own);
+  const int32_t patch = (int32_t)patches->patch_count++;
+  patches->patches[patch] = (vcs_beam_patch_t){from, to, patches->access_count, count, -1};
   patches->access_count += count;
   own_beam(walk, number, from);
-  if (flip->last_patch >= 0) patches->patches[flip->last_patch].next = number_of_patch;
-  if (flip->first_patch < 0) flip->first_patch = number_of_patch;
-  if (flip->beam.patch < 0) flip->beam.patch = number_of_patch;
-  flip->last_patch = number_of_patch;
-  return true;
+  if (flip->last_patch >= 0) {
+    patches->patches[flip->last_patch].next = patch;
+  } else {
+    flip->first_patch = patch;
+  }
+  if (flip->beam.patch < 0) flip->beam.patch = patch;
+  flip->last_patch = patch;
 }
 
 /* Those that it has noted, if they are not the same. */
@@ -375,7 +405,11 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   uint32_t count = walk->note.count;
   while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
   while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
-  return (from == to && !count) || add_own_accesses(walk, number, from, to, own, count);
+  if (from == to && !count) return true;
+  if (!reserve(&walk->patches, 1, count)) return false;
+  if (count) memcpy(walk->patches.accesses + walk->patches.access_count, own, count * sizeof *own);
+  add_own_accesses(walk, number, from, to, count);
+  return true;
 }
 
 static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, GONE); }
@@ -421,10 +455,45 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->waiting[met] = (int32_t)number;
 }
 
-/* How a flip's registers differ from the base's at a row: as they did when it fell asleep, but for those that the base
- * has set since. */
-static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row) {
-  return flip->astray & ~walk->bits_of_names[vcs_rows_before(&walk->frame->next_set[flip->until], row)];
+/* The registers whose row comes before another one. */
+VCS_HOT_FN unsigned rows_before(const register_rows_t *rows, uint32_t row) {
+#if defined(__SSE2__)
+  const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)rows);
+  const __m128i before = _mm_cmplt_epi16(eight, _mm_set1_epi16((short)row));
+  return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(before, _mm_setzero_si128()));
+#else
+  const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
+  const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
+  const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
+  return (unsigned)((low >> 15) * gather >> 45 & 15) | (unsigned)((high >> 15) * gather >> 45 & 15) << 4;
+#endif
+}
+
+/* A row is written to those that are named; on x86 in one store, because all are loaded at once. */
+VCS_HOT_FN void set_rows(register_rows_t *rows, unsigned names, uint32_t row) {
+#define SPREAD(n)                                                                            \
+  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
+   ((n)&8 ? 0xFFFFull << 48 : 0))
+  static const uint64_t spread[16] = {SPREAD(0),  SPREAD(1),  SPREAD(2),  SPREAD(3), SPREAD(4),  SPREAD(5),
+                                      SPREAD(6),  SPREAD(7),  SPREAD(8),  SPREAD(9), SPREAD(10), SPREAD(11),
+                                      SPREAD(12), SPREAD(13), SPREAD(14), SPREAD(15)};
+#undef SPREAD
+  const uint64_t low = spread[names & 15], high = spread[names >> 4];
+#if defined(__SSE2__)
+  const __m128i mask = _mm_set_epi64x((long long)high, (long long)low), eight = _mm_set1_epi16((short)row);
+  const __m128i old = _mm_loadu_si128((const __m128i *)(const void *)rows);
+  _mm_storeu_si128((__m128i *)(void *)rows, _mm_or_si128(_mm_andnot_si128(mask, old), _mm_and_si128(mask, eight)));
+#else
+  const uint64_t four = row * 0x0001000100010001ull;
+  rows->half[0] = (rows->half[0] & ~low) | (four & low);
+  rows->half[1] = (rows->half[1] & ~high) | (four & high);
+#endif
+}
+
+/* How a flip's registers differ from the base's now: as they did when it fell asleep, but for those that the base has
+ * set since. */
+static uint64_t find_astray(const vcs_concurrent_t *walk, size_t number) {
+  return walk->astray[number] & walk->bits_of_names[rows_before(&walk->behind_set, walk->until[number] + 1)];
 }
 
 static void find_bits_of_names(uint64_t *bits_of_names) {
@@ -447,21 +516,14 @@ static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   advance_base(walk, row);
   if (flip->groups | flip->cart_ram) {
     memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
-    put_differences(walk, flip, m, walk->spare);
+    put_differences(walk, number, walk->spare);
     memcpy(m, walk->spare, vcs_machine_size(cart_of(walk)));
   } else {
-    uint8_t ram[128];
-    memcpy(ram, m->ram, sizeof ram);
     memcpy(m, walk->m, vcs_machine_size(cart_of(walk)));
-    for (int half = 0; half < 2; half++) {
-      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
-        const int i = 64 * half + VCS_LOWEST_64(left);
-        m->ram[i] = ram[i];
-      }
-    }
+    put_own_ram(walk, number, m->ram);
   }
-  if (flip->astray) {
-    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, flip, row);
+  if (walk->astray[number]) {
+    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, number);
     m->a = (uint8_t)(key >> VCS_KEY_A);
     m->x = (uint8_t)(key >> VCS_KEY_X);
     m->y = (uint8_t)(key >> VCS_KEY_Y);
@@ -471,16 +533,15 @@ static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 
 /* A flip sleeps from a row on, with these registers. */
 static void fall_asleep(vcs_concurrent_t *walk, size_t number, uint64_t registers, uint32_t row) {
-  flip_t *flip = &walk->flips[number];
-  flip->astray = registers;
-  flip->until = row;
-  flip->follows = 0;
+  walk->astray[number] = registers;
+  walk->until[number] = row;
+  walk->following[number >> 6] &= ~(1ull << (number & 63));
 }
 
 /* A flip leaves the base's path at a row. */
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   vcs_followers_t *followers = &walk->followers;
-  for (uint32_t i = 0; i < followers->count && walk->flips[number].follows; i++) {
+  for (uint32_t i = 0; i < followers->count && is_following(walk, number); i++) {
     if (followers->flip[i] != number) continue;
     fall_asleep(walk, number, followers->registers[i], row);
     followers->count--;
@@ -503,117 +564,150 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 
 /* ---- Following ------------------------------------------------------------------------------------------------- */
 
-VCS_HOT_FN void add_follower(vcs_followers_t *followers, size_t number, uint64_t registers) {
-  followers->flip[followers->count] = (uint16_t)number;
-  followers->registers[followers->count++] = registers;
-}
-
 /* A touch that is the reading of a byte of RAM. */
 static bool reads_ram(unsigned touch) { return touch < VCS_WHERE_TIMER; }
 
-static bool reads_own_byte(const vcs_base_frame_t *frame, const vcs_stand_t *stand, const uint64_t *ram) {
+/* The flips that differ in a byte of RAM that a row reads; their words of the set are returned. */
+static unsigned find_readers(vcs_concurrent_t *walk, const vcs_stand_t *stand) {
+  unsigned words = 0;
   for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-    const unsigned where = frame->touches[i];
-    if (reads_ram(where) && ram[where >> 6] >> (where & 63) & 1) return true;
+    const unsigned where = walk->frame->touches[i];
+    if (!reads_ram(where)) continue;
+    words |= walk->words[where];
+    for (unsigned left = walk->words[where]; left; left &= left - 1) {
+      walk->reading[VCS_LOWEST(left)] |= walk->who[where][VCS_LOWEST(left)];
+    }
   }
-  return false;
+  return words;
 }
 
 /* The followers that read what differs at a row. The rest does what the base does. */
 static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
-  const vcs_stand_t *stand = &walk->frame->rows[row];
-  const vcs_facts_t *facts = &vcs_facts_of[walk->frame->deeds[row].opcode];
+  const uint64_t live = walk->frame->rows[row + 1].live;
+  const vcs_facts_t facts = vcs_facts_of[walk->frame->deeds[row].opcode];
   vcs_followers_t *followers = &walk->followers;
   const uint32_t count = followers->count;
-  followers->count = walk->readers.count = 0;
+  uint32_t left = 0, reading = 0;
   for (uint32_t i = 0; i < count; i++) {
     const size_t number = followers->flip[i];
-    const uint64_t registers = followers->registers[i], kept = registers & ~facts->sets;
-    if (registers & facts->reads || reads_own_byte(walk->frame, stand, walk->rams[number].differs)) {
-      add_follower(&walk->readers, number, registers);
-    } else if (kept & stand[1].live) {
-      add_follower(followers, number, kept);
+    const uint64_t registers = followers->registers[i], kept = registers & ~facts.sets;
+    if (registers & facts.reads || walk->reading[number >> 6] >> (number & 63) & 1) {
+      walk->readers.flip[reading] = (uint16_t)number;
+      walk->readers.registers[reading++] = registers;
+    } else if (kept & live) {
+      followers->flip[left] = (uint16_t)number;
+      followers->registers[left++] = kept;
     } else {
       fall_asleep(walk, number, kept, row + 1);
     }
   }
+  followers->count = left;
+  walk->readers.count = reading;
 }
 
 /* The sleepers that do. A flip with an image of its own, and all where a value that is stored may switch banks, leave
  * the path at once. */
-static void find_sleepers(vcs_concurrent_t *walk, uint32_t row) {
-  const vcs_base_frame_t *frame = walk->frame;
-  const vcs_stand_t *stand = &frame->rows[row];
-  unsigned words = 0;
-  for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-    if (reads_ram(frame->touches[i])) words |= walk->words[frame->touches[i]];
-  }
+static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, unsigned words) {
+  vcs_followers_t *readers = &walk->readers;
+  const bool all_leave = cart_of(walk)->snoops, some_leave = all_leave || walk->rom_heads;
   for (; words; words &= words - 1) {
     const size_t word = (size_t)VCS_LOWEST(words);
-    uint64_t who = 0;
-    for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-      if (reads_ram(frame->touches[i])) who |= walk->who[frame->touches[i]][word];
-    }
-    for (uint64_t left = who & walk->asleep[word]; left; left &= left - 1) {
+    uint64_t sleepers = walk->reading[word] & walk->asleep[word] & ~walk->following[word];
+    for (uint64_t left = some_leave ? sleepers : 0; left; left &= left - 1) {
       const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
-      const flip_t *flip = &walk->flips[number];
-      if (flip->follows) continue;
-      if (flip->own_rom | cart_of(walk)->snoops) {
-        wake(walk, number, row);
-      } else {
-        const uint64_t registers = flip->astray ? find_astray(walk, flip, row) : 0;
-        add_follower(&walk->readers, number, registers);
-      }
+      if (!all_leave && !walk->flips[number].own_rom) continue;
+      wake(walk, number, row);
+      sleepers &= ~(left & -left);
     }
+    uint32_t count = readers->count;
+    for (uint64_t left = sleepers; left; left &= left - 1) {
+      const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
+      readers->flip[count] = (uint16_t)number;
+      readers->registers[count++] = find_astray(walk, number);
+    }
+    readers->count = count;
+    walk->following[word] |= sleepers; /* unless they fall asleep again behind the row */
+    walk->reading[word] = 0;
   }
 }
 
-/* Evaluates a row for all flips that read what differs. Those that leave the path are run. */
-static void follow(vcs_concurrent_t *walk, uint32_t row) {
+/* Evaluates a row for all flips that read what differs. Those that leave the path are run. Returns their results. */
+static unsigned follow(vcs_concurrent_t *walk, uint32_t row) {
   const vcs_followers_t *readers = &walk->readers;
+  const vcs_own_ram_t ram = {walk->who[VCS_WHERE_RAM], walk->own[0]};
+  const unsigned words = find_readers(walk, &walk->frame->rows[row]);
   pass_followers(walk, row);
-  find_sleepers(walk, row);
-  if (vcs_concurrent_follow(cart_of(walk), walk->frame, row, walk->rams, &walk->readers)) return;
-  for (uint32_t i = 0; i < readers->count; i++) {
+  find_sleepers(walk, row, words);
+  if (!readers->count) return 0;
+  const unsigned results = vcs_concurrent_follow(cart_of(walk), walk->frame, row, &ram, &walk->readers);
+  for (uint32_t i = 0; results & VCS_LEAVES && i < readers->count; i++) {
     if (readers->result[i] != VCS_LEAVES) continue;
     fall_asleep(walk, readers->flip[i], readers->registers[i], row);
     wake(walk, readers->flip[i], row);
   }
+  return results;
 }
 
-/* A flip stores another value than the base at a row. False: there is no memory. */
-static bool store_own(vcs_concurrent_t *walk, size_t number, uint8_t value, uint32_t row) {
-  const vcs_base_frame_t *frame = walk->frame;
-  const uint16_t addr = frame->deeds[row].addr;
-  const unsigned byte = addr & 0x7F;
-  if ((addr & 0x1280) == 0x80) {
-    machine_of(walk, number)->ram[byte] = value;
-    walk->flips[number].ram[byte >> 6] |= 1ull << (byte & 63);
-    toggle(walk, number, VCS_WHERE_RAM + byte);
-    return true;
-  }
-  const uint32_t access = frame->rows[row].access;
-  vcs_beam_access_t own = frame->note.accesses[access];
-  own.value = value;
-  return add_own_accesses(walk, number, access, access + 1, &own, 1);
-}
-
-/* What they have done, when the base has overwritten what it overwrites. */
-static void finish_row(vcs_concurrent_t *walk, uint32_t row) {
-  const uint64_t live = walk->frame->rows[row + 1].live;
+/* Flips store other values than the base in a byte of RAM, in which all were equal to it. */
+static void store_ram(vcs_concurrent_t *walk, unsigned byte) {
   const vcs_followers_t *readers = &walk->readers;
+  uint64_t *who = walk->who[VCS_WHERE_RAM + byte];
+  unsigned words = walk->words[VCS_WHERE_RAM + byte];
   for (uint32_t i = 0; i < readers->count; i++) {
     const size_t number = readers->flip[i];
-    if (readers->result[i] == VCS_LEAVES) continue;
-    if (readers->result[i] == VCS_STORES && !store_own(walk, number, readers->value[i], row)) {
-      go(walk, number);
-    } else if (readers->registers[i] & live) {
-      walk->flips[number].follows = 1;
-      add_follower(&walk->followers, number, readers->registers[i]);
+    if (readers->result[i] != VCS_STORES) continue;
+    walk->own[byte][number] = readers->value[i];
+    walk->ram[number][byte >> 6] |= 1ull << (byte & 63);
+    who[number >> 6] |= 1ull << (number & 63);
+    words |= 1u << (number >> 6);
+  }
+  walk->words[VCS_WHERE_RAM + byte] = (uint16_t)words;
+}
+
+/* ... in a register of the TIA. Without memory they are gone. */
+static void store_register(vcs_concurrent_t *walk, uint32_t access) {
+  vcs_followers_t *readers = &walk->readers;
+  const bool fits = reserve(&walk->patches, readers->count, readers->count);
+  vcs_beam_access_t own = walk->frame->note.accesses[access];
+  for (uint32_t i = 0; i < readers->count; i++) {
+    if (readers->result[i] != VCS_STORES) continue;
+    if (!fits) {
+      readers->result[i] = VCS_LEAVES;
+      go(walk, readers->flip[i]);
+      continue;
+    }
+    own.value = readers->value[i];
+    walk->patches.accesses[walk->patches.access_count] = own;
+    add_own_accesses(walk, readers->flip[i], access, access + 1, 1);
+  }
+}
+
+/* What the readers have done, when the base has overwritten what it overwrites. */
+static void finish_row(vcs_concurrent_t *walk, uint32_t row, unsigned results) {
+  const uint64_t live = walk->frame->rows[row + 1].live;
+  const vcs_followers_t *readers = &walk->readers;
+  vcs_followers_t *followers = &walk->followers;
+  if (results & VCS_STORES) {
+    const uint16_t addr = walk->frame->deeds[row].addr;
+    if ((addr & 0x1280) == 0x80) {
+      store_ram(walk, addr & 0x7F);
     } else {
-      fall_asleep(walk, number, readers->registers[i], row + 1);
+      store_register(walk, walk->frame->rows[row].access);
     }
   }
+  uint32_t count = followers->count;
+  for (uint32_t i = 0; i < readers->count; i++) {
+    const size_t number = readers->flip[i];
+    const uint64_t registers = readers->registers[i];
+    if (readers->result[i] == VCS_LEAVES) continue;
+    if (registers & live) {
+      followers->flip[count] = (uint16_t)number;
+      followers->registers[count++] = registers;
+    } else {
+      fall_asleep(walk, number, registers, row + 1);
+    }
+  }
+  followers->count = count;
 }
 
 /* A flip that follows the base up to the end of the frame ends it with other registers. */
@@ -635,11 +729,11 @@ static void replace(vcs_concurrent_t *walk, unsigned where) {
   for (unsigned words = walk->words[where]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
     for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
-      flip_t *flip = &walk->flips[64 * i + (size_t)VCS_LOWEST_64(left)];
+      const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       if (where < VCS_WHERE_TIMER) {
-        flip->ram[where >> 6] &= ~(1ull << (where & 63));
+        walk->ram[number][where >> 6] &= ~(1ull << (where & 63));
       } else {
-        flip->groups &= ~(1u << (where - VCS_WHERE_TIMER));
+        walk->flips[number].groups &= ~(1u << (where - VCS_WHERE_TIMER));
       }
     }
     walk->who[where][i] = 0;
@@ -652,7 +746,7 @@ static void settle(vcs_concurrent_t *walk, uint32_t row) {
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     const vcs_t *m = machine_of(walk, (size_t)number);
     advance_base(walk, row);
-    set_differences(walk, (size_t)number, find_differences(walk, m, walk->m));
+    set_differences(walk, (size_t)number, find_differences(walk, m, walk->m), m);
     set_status(walk, (size_t)number, ASLEEP);
     const uint64_t key = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p);
     fall_asleep(walk, (size_t)number, key ^ walk->frame->rows[row].key, row);
@@ -699,7 +793,7 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 
 static void walk_rows(vcs_concurrent_t *walk) {
   const vcs_base_frame_t *frame = walk->frame;
-  uint32_t reads = 0;
+  uint32_t reads = 0, next_read = frame->read_count ? frame->reads[0].row : frame->count;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
     if (walk->waiting[row] >= 0) settle(walk, row);
@@ -718,14 +812,17 @@ static void walk_rows(vcs_concurrent_t *walk) {
         wake_all(walk, where, row);
       }
     }
-    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++) {
-      read_collision(walk, &frame->reads[reads]);
+    while (next_read == row) {
+      read_collision(walk, &frame->reads[reads++]);
+      next_read = reads < frame->read_count ? frame->reads[reads].row : frame->count;
     }
-    if (follows) follow(walk, row);
+    const unsigned results = follows ? follow(walk, row) : 0;
     for (uint32_t i = stand->touch; replaces && i < stand[1].touch; i++) {
       if (frame->touches[i] & VCS_WHERE_REPLACED) replace(walk, frame->touches[i] & 0xFF);
     }
-    if (follows) finish_row(walk, row);
+    if (follows) finish_row(walk, row, results);
+    const unsigned sets = vcs_facts_of[frame->deeds[row].opcode].named_sets;
+    if (sets) set_rows(&walk->behind_set, sets, row + 1);
   }
   settle(walk, frame->count);
   end_followers(walk);
@@ -757,7 +854,7 @@ static void rebuild(const vcs_concurrent_t *walk, size_t number, int32_t frames,
     m->scanlines = (int32_t)((m->cycles * 3 - (uint32_t)m->frame_clock) / VCS_LINE_CLOCKS);
   } else {
     memcpy(m, base, size);
-    if (frames) put_differences(walk, flip, machine_of(walk, number), m);
+    if (frames) put_differences(walk, number, m);
   }
   vcs_beam_take(&tia, base);
   if (frames && is_dirty(walk, number)) vcs_beam_compose(&tia, &flip->beam);
@@ -780,7 +877,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
   flip->awake_first = 0;
-  flip->astray = flip->until = 0;
+  walk->astray[number] = walk->until[number] = 0;
   if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;
@@ -823,7 +920,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const uint8_t vblank = flip->beam.tia.looks[offsetof(vcs_t, vblank) - VCS_LOOKS_FROM];
   vcs_beam_put(&frozen, m);
   m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
-  set_differences(walk, number, find_differences(walk, m, begun));
+  set_differences(walk, number, find_differences(walk, m, begun), m);
   const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
   flip->awake_first =
       m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
@@ -872,7 +969,8 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   walk->patches.patch_count = walk->patches.access_count = 0;
   vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
-  for (uint32_t i = 0; i <= walk->frame->count; i++) walk->waiting[i] = -1;
+  walk->behind_set = (register_rows_t){{0, 0}};
+  memset(walk->waiting, 0xFF, (walk->frame->count + 1) * sizeof *walk->waiting); /* -1 */
   return true;
 }
 
@@ -884,15 +982,9 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
   const vcs_base_t *base = walk->base;
   vcs_sight_t sight = vcs_base_sight(base, horizon);
   uint8_t ram[128];
-  if (flip->ram[0] | flip->ram[1]) {
-    const vcs_t *m = machine_of(walk, number);
+  if (walk->ram[number][0] | walk->ram[number][1]) {
     memcpy(ram, sight.ram, sizeof ram);
-    for (int half = 0; half < 2; half++) {
-      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
-        const int i = 64 * half + VCS_LOWEST_64(left);
-        ram[i] = m->ram[i];
-      }
-    }
+    put_own_ram(walk, number, ram);
     sight.ram = ram;
   }
   const uint8_t *picture = sight.picture;
@@ -921,8 +1013,8 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;
   }
-  for (int i = 0; drawn && i < rows; i++) {
-    if (!walk->lines[i]) continue;
+  for (const uint8_t *line = walk->lines; drawn && (line = memchr(line, 1, (size_t)(walk->lines + rows - line)));) {
+    const size_t i = (size_t)(line - walk->lines);
     memcpy(walk->picture + VCS_WIDTH * i, picture + VCS_WIDTH * i, VCS_WIDTH);
     walk->lines[i] = 0;
   }
@@ -933,12 +1025,12 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   const vcs_env_t *env = walk->base->view.env;
   flip_t *flip = &walk->flips[number];
   if (!env || !env->game) return;
-  if (!(flip->ram[0] | flip->ram[1] | flip->cart_ram) &&
+  if (!(walk->ram[number][0] | walk->ram[number][1] | flip->cart_ram) &&
       memcmp(&flip->play, &walk->base->plays[frames - 1], sizeof flip->play) == 0) {
     flip->play = walk->base->plays[frames];
   } else {
     memcpy(walk->spare, vcs_base_state(walk->base, frames), vcs_machine_size(cart_of(walk)));
-    put_differences(walk, flip, machine_of(walk, number), walk->spare);
+    put_differences(walk, number, walk->spare);
     vcs_game_code_step(env->code, &flip->play, walk->spare->ram, walk->spare->cart_ram);
   }
   flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
@@ -952,8 +1044,8 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     return;
   }
   if (flip->status == ENDED) {
-    const vcs_t *base = vcs_base_state(walk->base, frames);
-    set_differences(walk, number, find_differences(walk, machine_of(walk, number), base));
+    const vcs_t *base = vcs_base_state(walk->base, frames), *m = machine_of(walk, number);
+    set_differences(walk, number, find_differences(walk, m, base), m);
   }
   if (is_dirty(walk, number) && (horizon < 0 || !walk->base->view.pictures)) {
     walk->work.picture = NULL;
@@ -1080,6 +1172,8 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->who, 0, sizeof walk->who);
   memset(walk->words, 0, sizeof walk->words);
   memset(walk->asleep, 0, sizeof walk->asleep);
+  memset(walk->following, 0, sizeof walk->following);
+  memset(walk->ram, 0, sizeof walk->ram);
   walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
@@ -1121,9 +1215,6 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
-  for (size_t i = 0; i < VCS_CONCURRENT_MOST; i++) {
-    walk->rams[i] = (vcs_own_ram_t){walk->flips[i].ram, machine_of(walk, i)->ram};
-  }
   find_bits_of_names(walk->bits_of_names);
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;

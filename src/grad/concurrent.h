@@ -49,7 +49,7 @@ VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count)
 #endif
 }
 
-enum { VCS_CONCURRENT_MOST = 1024 }; /* flips in a walk */
+enum { VCS_CONCURRENT_MOST = 1024, VCS_FLIP_WORDS = VCS_CONCURRENT_MOST / 64 }; /* flips in a walk, words in a set */
 
 /* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
 
@@ -153,25 +153,6 @@ enum {
   VCS_KEPT_COUNT
 };
 
-/* A row for each of them: 16 bits each, four in a word. */
-typedef struct {
-  uint64_t half[2];
-} vcs_register_rows_t;
-enum { VCS_NO_ROW = 0x7FFF };
-_Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
-_Static_assert((int)VCS_FRAME_INSTRUCTIONS < (int)VCS_NO_ROW, "a row is 15 bits");
-VCS_HOT_FN uint32_t vcs_row_of(const vcs_register_rows_t *rows, unsigned i) {
-  return (uint32_t)(rows->half[i >> 2] >> 16 * (i & 3)) & 0xFFFF;
-}
-
-/* The names whose row comes before another one. */
-VCS_HOT_FN unsigned vcs_rows_before(const vcs_register_rows_t *rows, uint32_t row) {
-  const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
-  const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
-  const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
-  return (unsigned)((low >> 15) * gather >> 45 & 15) | (unsigned)((high >> 15) * gather >> 45 & 15) << 4;
-}
-
 /* What an address of the window finds: a flip that sleeps has the same. */
 typedef struct {
   uint32_t bank[4], cart_clock[4];
@@ -188,9 +169,6 @@ typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
   vcs_deed_t *deeds; /* by row */
   uint32_t count;
-  vcs_register_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
-  vcs_register_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
-  uint8_t *sets;                  /* by row: the registers that it sets */
   uint16_t *touches;
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
@@ -227,22 +205,12 @@ VCS_HOT_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x,
          (uint64_t)y << VCS_KEY_Y | (uint64_t)p << VCS_KEY_P;
 }
 
-/* The registers that have a bit in a key. */
-VCS_HOT_FN uint8_t vcs_names_of_key(uint64_t key) {
-  const unsigned p = (unsigned)(key >> VCS_KEY_P);
-  return (uint8_t)(((key >> VCS_KEY_A & 0xFF) != 0) << VCS_KEPT_A | ((key >> VCS_KEY_X & 0xFF) != 0) << VCS_KEPT_X |
-                   ((key >> VCS_KEY_Y & 0xFF) != 0) << VCS_KEPT_Y |
-                   ((p & (VCS_FLAG_N | VCS_FLAG_Z)) != 0) << VCS_KEPT_NZ | ((p & VCS_FLAG_V) != 0) << VCS_KEPT_V |
-                   ((p & VCS_FLAG_D) != 0) << VCS_KEPT_D | ((p & VCS_FLAG_I) != 0) << VCS_KEPT_I |
-                   ((p & VCS_FLAG_C) != 0) << VCS_KEPT_C);
-}
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
 
 /* What an instruction reads and sets, by opcode: bits of a key, and names. */
 typedef struct {
   uint64_t reads, sets;
-  uint8_t named_reads, named_sets;
-  uint8_t loads, stores; /* it moves a byte between a fixed address and the register at this bit of a key; or 0 */
+  uint8_t named_sets;
   uint8_t mode;
 } vcs_facts_t;
 extern const vcs_facts_t vcs_facts_of[256];
@@ -250,7 +218,7 @@ extern const vcs_facts_t vcs_facts_of[256];
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
 /* Flips on the base's path. An array for each field: what was just stored is loaded again in the same size. */
-enum { VCS_FOLLOWS, VCS_STORES /* and stores another value than the base */, VCS_LEAVES };
+enum { VCS_FOLLOWS, VCS_STORES = 1 /* and stores another value than the base */, VCS_LEAVES = 2 };
 typedef struct {
   uint64_t registers[VCS_CONCURRENT_MOST]; /* its key ^ the base's; they stay if it leaves the path */
   uint16_t flip[VCS_CONCURRENT_MOST];
@@ -259,15 +227,15 @@ typedef struct {
   uint32_t count;
 } vcs_followers_t;
 
-/* By flip: where its RAM is. */
+/* The RAM of flips, by byte, so that what a row reads lies together. */
 typedef struct {
-  const uint64_t *differs; /* bytes: bits */
-  const uint8_t *own;      /* of them */
+  const uint64_t *who; /* VCS_FLIP_WORDS for each byte: the flips that differ in it */
+  const uint8_t *own;  /* VCS_CONCURRENT_MOST for each byte: what they have there */
 } vcs_own_ram_t;
 
-/* A row that these flips read something in that differs. Whether all stay on the path. */
-bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
-                           const vcs_own_ram_t *rams, vcs_followers_t *flips);
+/* A row that these flips read something in that differs. Returns all their results in one. */
+unsigned vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
+                               const vcs_own_ram_t *ram, vcs_followers_t *flips);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 

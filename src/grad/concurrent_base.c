@@ -182,17 +182,13 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   const size_t size = vcs_machine_size(cart);
   *frame = (vcs_base_frame_t){0};
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
-  frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
-  frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
-  frame->sets = malloc(VCS_FRAME_INSTRUCTIONS);
   frame->deeds = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->deeds);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->deeds && frame->note.accesses &&
-      frame->begun && frame->m && frame->beam_m) {
+  if (frame->rows && frame->deeds && frame->note.accesses && frame->begun && frame->m && frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -201,9 +197,6 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
 
 void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
-  free(frame->next_set);
-  free(frame->next_dead);
-  free(frame->sets);
   free(frame->deeds);
   free(frame->touches);
   free(frame->touch_values);
@@ -282,55 +275,18 @@ VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t ro
 #define READS(code, operation, mode, access)                                                                        \
   (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
    ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
-#define BIT_OF(of, names)                              \
-  ((of) == ((names) | VCS_OF_A)   ? (uint8_t)VCS_KEY_A \
-   : (of) == ((names) | VCS_OF_X) ? (uint8_t)VCS_KEY_X \
-   : (of) == ((names) | VCS_OF_Y) ? (uint8_t)VCS_KEY_Y \
-                                  : (uint8_t)0)
-#define MOVES(operation, mode)                            \
-  ((int)VCS_KIND_OF_##operation == (int)VCS_KIND_MOVES && \
-   (VCS_MODE_##mode == VCS_MODE_ZP || VCS_MODE_##mode == VCS_MODE_ABS))
-#define FACTS(code, operation, mode, access, cycles)                               \
-  {OF_KEY(READS(code, operation, mode, access)),                                   \
-   OF_KEY(VCS_SETS_##operation),                                                   \
-   NAMES(READS(code, operation, mode, access)),                                    \
-   NAMES(VCS_SETS_##operation),                                                    \
-   MOVES(operation, mode) ? BIT_OF((int)VCS_SETS_##operation, (int)VCS_OF_NZ) : 0, \
-   MOVES(operation, mode) ? BIT_OF((int)VCS_READS_##operation, 0) : 0,             \
+#define FACTS(code, operation, mode, access, cycles)                                                        \
+  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation), NAMES(VCS_SETS_##operation), \
    VCS_MODE_##mode},
 const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
-/* A row is written to those that are named. */
-static void set_rows(vcs_register_rows_t *rows, unsigned names, uint32_t row) {
-#define SPREAD(n)                                                                            \
-  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
-   ((n)&8 ? 0xFFFFull << 48 : 0))
-  static const uint64_t spread[16] = {SPREAD(0),  SPREAD(1),  SPREAD(2),  SPREAD(3), SPREAD(4),  SPREAD(5),
-                                      SPREAD(6),  SPREAD(7),  SPREAD(8),  SPREAD(9), SPREAD(10), SPREAD(11),
-                                      SPREAD(12), SPREAD(13), SPREAD(14), SPREAD(15)};
-  const uint64_t four = row * 0x0001000100010001ull, low = spread[names & 15], high = spread[names >> 4];
-  rows->half[0] = (rows->half[0] & ~low) | (four & low);
-  rows->half[1] = (rows->half[1] & ~high) | (four & high);
-}
-
 /* Goes back over the rows. Behind the frame everything counts as read. */
 static void find_live(vcs_base_frame_t *frame) {
-  const uint64_t none = VCS_NO_ROW * 0x0001000100010001ull;
-  vcs_register_rows_t set = {{none, none}}, dead = set;
   uint64_t live = UINT64_MAX;
-  unsigned named = 0xFF;
-  frame->next_set[frame->count] = set;
-  frame->next_dead[frame->count] = dead;
   for (uint32_t row = frame->count; row-- > 0;) {
     const vcs_facts_t *facts = &vcs_facts_of[frame->deeds[row].opcode];
-    frame->sets[row] = facts->named_sets;
     live = (live & ~facts->sets) | facts->reads;
-    named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
-    if (facts->named_sets) set_rows(&set, facts->named_sets, row);
-    set_rows(&dead, ~named & 0xFF, row);
     frame->rows[row].live = live;
-    frame->next_set[row] = set;
-    frame->next_dead[row] = dead;
   }
 }
 

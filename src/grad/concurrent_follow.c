@@ -14,69 +14,113 @@
 
 #include "core/cpu.h"
 
-VCS_HOT_FN bool has(const uint64_t *bytes, unsigned i) { return bytes[i >> 6] >> (i & 63) & 1; }
+VCS_HOT_FN bool has(const uint64_t *flips, unsigned flip) { return flips[flip >> 6] >> (flip & 63) & 1; }
 
 VCS_HOT_FN bool is_ram(uint16_t addr) { return (addr & 0x1280) == 0x80; }
 
 /* Whether reading an address finds a byte of the image, and does nothing else. */
-VCS_HOT_FN bool is_plain(const vcs_cart_t *cart, uint16_t addr) {
-  return addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
+VCS_HOT_FN bool is_plain(uint64_t hot_pages, uint16_t addr) {
+  return addr & 0x1000 && !(hot_pages >> (addr >> 6 & 63) & 1);
 }
 
 VCS_HOT_FN bool crosses(uint16_t from, uint16_t to) { return (from ^ to) & 0xFF00; }
 
+/* A byte of RAM that the row reads, as the base and as flips have it. */
+typedef struct {
+  const uint64_t *who; /* NULL: it is not in RAM, or nothing is read */
+  const uint8_t *own;
+  uint8_t base;
+} byte_t;
+
+VCS_HOT_FN uint8_t byte_of(const byte_t *byte, unsigned flip) {
+  return has(byte->who, flip) ? byte->own[flip] : byte->base;
+}
+
+/* What is the same for all flips. */
 typedef struct {
   const vcs_cart_t *cart;
-  const vcs_base_frame_t *frame;
-  const vcs_stand_t *stand;
-  const vcs_deed_t *deed;
+  vcs_t *m; /* the base's; nothing that follows looks at it */
+  const uint8_t *rom;
+  const uint32_t *banks;
+  uint64_t hot_pages;
+  uint64_t key, next_key; /* the base's registers before the row, and behind it */
+  uint16_t addr, pointer;
+  byte_t operand;
+  byte_t low, high; /* the pointer in RAM of a row in mode IZY */
+  uint8_t written, mask;
+  bool may_store; /* a flip may write another value, in the bits of the mask */
+  bool plain;     /* the row reads a byte of the image, and does nothing else */
+  bool crosses;   /* from the pointer's page to another one */
 } here_t;
 
-/* A flip before the row, and behind it. */
-typedef struct {
-  uint64_t registers;
-  vcs_own_ram_t ram;
-  uint8_t value; /* that it stores */
-} flip_t;
+VCS_HOT_FN byte_t ram_byte(const vcs_own_ram_t *ram, unsigned i, uint8_t base) {
+  return (byte_t){ram->who + (size_t)VCS_FLIP_WORDS * i, ram->own + (size_t)VCS_CONCURRENT_MOST * i, base};
+}
 
-/* The pointer in RAM of a row in mode IZY, as the base has read it, or as the flip does. False: it is not in RAM. */
-VCS_HOT_FN bool pointers(const here_t *here, const flip_t *flip, uint16_t *base, uint16_t *own) {
-  const vcs_base_frame_t *frame = here->frame;
-  const uint32_t first = here->stand->touch;
-  if (here->stand[1].touch - first < 2) return false;
+/* The pointer, as the base has read it. Without one in RAM `low` stays empty. */
+VCS_HOT_FN void find_pointer(here_t *here, const vcs_base_frame_t *frame, uint32_t row, const vcs_own_ram_t *ram) {
+  const uint32_t first = frame->rows[row].touch;
+  if (frame->rows[row + 1].touch - first < 2) return;
   const unsigned low = frame->touches[first], high = frame->touches[first + 1];
-  if (low >= VCS_WHERE_TIMER || high != low + 1 || high == VCS_WHERE_TIMER) return false;
-  const uint8_t own_low = has(flip->ram.differs, low) ? flip->ram.own[low] : frame->touch_values[first];
-  const uint8_t own_high = has(flip->ram.differs, high) ? flip->ram.own[high] : frame->touch_values[first + 1];
-  *base = (uint16_t)(frame->touch_values[first] | frame->touch_values[first + 1] << 8);
-  *own = (uint16_t)(own_low | own_high << 8);
-  return true;
+  if (low >= VCS_WHERE_TIMER || high != low + 1 || high == VCS_WHERE_TIMER) return;
+  const uint8_t *values = frame->touch_values + first;
+  here->pointer = (uint16_t)(values[0] | values[1] << 8);
+  if ((uint16_t)(here->pointer + (uint8_t)(here->key >> VCS_KEY_Y)) != here->addr) return;
+  here->low = ram_byte(ram, low, values[0]);
+  here->high = ram_byte(ram, high, values[1]);
+  here->crosses = crosses(here->pointer, here->addr);
+}
+
+VCS_HOT_FN here_t look_around(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
+                              const vcs_own_ram_t *ram) {
+  const vcs_stand_t *stand = &frame->rows[row];
+  const vcs_deed_t *deed = &frame->deeds[row];
+  const unsigned reg = deed->addr & 63;
+  here_t here = {.cart = cart,
+                 .m = frame->m,
+                 .rom = cart->rom,
+                 .banks = frame->wirings[stand->wiring].bank,
+                 .hot_pages = cart->hot_pages,
+                 .key = stand->key,
+                 .next_key = stand[1].key,
+                 .addr = deed->addr,
+                 .plain = is_plain(cart->hot_pages, deed->addr),
+                 .operand = {NULL, NULL, deed->read},
+                 .written = deed->written};
+  if (is_ram(deed->addr)) {
+    here.operand = ram_byte(ram, deed->addr & 0x7F, deed->read);
+    here.may_store = true;
+    here.mask = 0xFF;
+  } else {
+    here.may_store =
+        !(deed->addr & 0x1080) && reg != VCS_VSYNC && reg != VCS_VBLANK && stand[1].access == stand->access + 1;
+    here.mask = vcs_note_mask(reg);
+  }
+  if (vcs_facts_of[deed->opcode].mode == VCS_MODE_IZY) find_pointer(&here, frame, row, ram);
+  return here;
 }
 
 /* Where the flip's row reads or writes. False: not known, or not at the base's time. */
-VCS_HOT_FN bool find_address(const here_t *here, const flip_t *flip, uint64_t own, unsigned mode, uint16_t *addr) {
-  const uint64_t base = here->stand->key;
-  const uint16_t base_addr = here->deed->addr;
-  *addr = base_addr;
+VCS_HOT_FN bool find_address(const here_t *here, unsigned flip, uint64_t own, unsigned mode, uint16_t *addr) {
+  *addr = here->addr;
   switch (mode) {
     case VCS_MODE_ZPX:
     case VCS_MODE_IZX:
-      return !((base ^ own) >> VCS_KEY_X & 0xFF) && mode == VCS_MODE_ZPX;
+      return !((here->key ^ own) >> VCS_KEY_X & 0xFF) && mode == VCS_MODE_ZPX;
     case VCS_MODE_ZPY:
-      return !((base ^ own) >> VCS_KEY_Y & 0xFF);
+      return !((here->key ^ own) >> VCS_KEY_Y & 0xFF);
     case VCS_MODE_ABX:
     case VCS_MODE_ABY: {
       const unsigned shift = mode == VCS_MODE_ABX ? VCS_KEY_X : VCS_KEY_Y;
-      const uint16_t operand = (uint16_t)(base_addr - (uint8_t)(base >> shift));
+      const uint16_t operand = (uint16_t)(here->addr - (uint8_t)(here->key >> shift));
       *addr = (uint16_t)(operand + (uint8_t)(own >> shift));
-      return crosses(operand, base_addr) == crosses(operand, *addr);
+      return crosses(operand, here->addr) == crosses(operand, *addr);
     }
     case VCS_MODE_IZY: {
-      uint16_t pointer, own_pointer;
-      if (!pointers(here, flip, &pointer, &own_pointer)) return false;
-      if ((uint16_t)(pointer + (uint8_t)(base >> VCS_KEY_Y)) != base_addr) return false;
-      *addr = (uint16_t)(own_pointer + (uint8_t)(own >> VCS_KEY_Y));
-      return crosses(pointer, base_addr) == crosses(own_pointer, *addr);
+      if (!here->low.who) return false;
+      const uint16_t pointer = (uint16_t)(byte_of(&here->low, flip) | byte_of(&here->high, flip) << 8);
+      *addr = (uint16_t)(pointer + (uint8_t)(own >> VCS_KEY_Y));
+      return here->crosses == crosses(pointer, *addr);
     }
     case VCS_MODE_IND:
       return false;
@@ -86,33 +130,23 @@ VCS_HOT_FN bool find_address(const here_t *here, const flip_t *flip, uint64_t ow
 }
 
 /* What the flip's row finds there. */
-VCS_HOT_FN bool find_operand(const here_t *here, const flip_t *flip, uint16_t addr, uint8_t *value) {
-  *value = here->deed->read;
-  if (addr == here->deed->addr) {
-    if (is_ram(addr) && has(flip->ram.differs, addr & 0x7F)) *value = flip->ram.own[addr & 0x7F];
+VCS_HOT_FN bool find_operand(const here_t *here, unsigned flip, uint16_t addr, uint8_t *value) {
+  if (addr == here->addr) {
+    *value = here->operand.who ? byte_of(&here->operand, flip) : here->operand.base;
     return true;
   }
-  if (!is_plain(here->cart, addr) || !is_plain(here->cart, here->deed->addr)) return false;
-  const vcs_wiring_t *wiring = &here->frame->wirings[here->stand->wiring];
-  *value = here->cart->rom[wiring->bank[addr >> 10 & 3] + (addr & 0x3FFu)];
+  if (!here->plain || !is_plain(here->hot_pages, addr)) return false;
+  *value = here->rom[here->banks[addr >> 10 & 3] + (addr & 0x3FFu)];
   return true;
 }
 
 /* The flip stores a byte where the base stores one. */
-VCS_HOT_FN uint8_t store(const here_t *here, flip_t *flip, uint16_t addr, uint8_t value) {
-  const uint8_t base = here->deed->written;
-  if (addr != here->deed->addr) return VCS_LEAVES;
-  if (value == base) return VCS_FOLLOWS;
-  if (!is_ram(addr)) {
-    const unsigned reg = addr & 63;
-    if (addr & 0x1080 || reg == VCS_VSYNC || reg == VCS_VBLANK || here->stand[1].access != here->stand->access + 1) {
-      return VCS_LEAVES;
-    }
-    if (!((value ^ base) & vcs_note_mask(reg))) return VCS_FOLLOWS;
-    value &= vcs_note_mask(reg);
-  }
-  flip->value = value;
-  return VCS_STORES;
+VCS_HOT_FN uint8_t store(const here_t *here, uint16_t addr, uint8_t value, uint8_t *stored) {
+  if (addr != here->addr) return VCS_LEAVES;
+  if (value == here->written) return VCS_FOLLOWS;
+  if (!here->may_store) return VCS_LEAVES;
+  *stored = value & here->mask;
+  return (value ^ here->written) & here->mask ? VCS_STORES : VCS_FOLLOWS;
 }
 
 /* The flip's registers before the row. N, V and Z are not read by operations. */
@@ -125,60 +159,72 @@ VCS_HOT_FN vcs_cpu_t registers_of(uint64_t own) {
 }
 
 /* Those behind it, as far as the row sets them: `sets` is a constant, VCS_OF_A and the like. */
-VCS_HOT_FN void finish(const here_t *here, flip_t *flip, const vcs_cpu_t *cpu, unsigned sets) {
+VCS_HOT_FN uint64_t finish(const here_t *here, uint64_t registers, const vcs_cpu_t *cpu, unsigned sets) {
   uint64_t key = 0, set = (uint64_t)(sets & VCS_OF_P) << VCS_KEY_P;
   if (sets & VCS_OF_A) key |= (uint64_t)cpu->a << VCS_KEY_A, set |= 0xFFull << VCS_KEY_A;
   if (sets & VCS_OF_X) key |= (uint64_t)cpu->x << VCS_KEY_X, set |= 0xFFull << VCS_KEY_X;
   if (sets & VCS_OF_Y) key |= (uint64_t)cpu->y << VCS_KEY_Y, set |= 0xFFull << VCS_KEY_Y;
-  if (sets & VCS_OF_P) key |= (uint64_t)vcs_cpu_status(cpu) << VCS_KEY_P;
-  flip->registers = (flip->registers & ~set) | ((key ^ here->stand[1].key) & set);
+  unsigned p = 0;
+  if (sets & VCS_OF_NZ) p |= (vcs_cpu_is_negative(cpu) ? VCS_FLAG_N : 0u) | (vcs_cpu_is_zero(cpu) ? VCS_FLAG_Z : 0u);
+  if (sets & VCS_OF_V) p |= (unsigned)cpu->v << 6;
+  if (sets & VCS_OF_D) p |= (unsigned)cpu->d << 3;
+  if (sets & VCS_OF_I) p |= (unsigned)cpu->i << 2;
+  if (sets & VCS_OF_C) p |= cpu->c;
+  if (sets & VCS_OF_P) key |= (uint64_t)p << VCS_KEY_P;
+  return (registers & ~set) | ((key ^ here->next_key) & set);
 }
 
 /* A row of each opcode, by its access. One that sets the stack pointer leaves the path, but for PHA, PHP and PLA. */
 #define EVALUATE(code, operation, mode, access, cost)                                                               \
   case code:                                                                                                        \
-    for (uint32_t i = 0; i < flips->count; i++) {                                                                   \
-      const unsigned sets = (unsigned)VCS_SETS_##operation;                                                         \
-      flip_t state = {flips->registers[i], rams[flips->flip[i]], 0}, *flip = &state;                                \
-      const uint64_t own = here->stand->key ^ state.registers;                                                      \
+    for (uint32_t i = 0; i < count; i++) {                                                                          \
+      const unsigned sets = (unsigned)VCS_SETS_##operation, flip = flips->flip[i];                                  \
+      uint64_t after = flips->registers[i];                                                                         \
+      const uint64_t own = here->key ^ after;                                                                       \
       vcs_cpu_t registers = registers_of(own), *cpu = &registers;                                                   \
-      uint16_t addr = here->deed->addr;                                                                             \
-      uint8_t value, result = VCS_LEAVES;                                                                           \
+      uint16_t addr = here->addr;                                                                                   \
+      uint8_t value, stored = 0, result = VCS_LEAVES;                                                               \
       if (sets & VCS_OF_S) {                                                                                        \
         EVALUATE_STACKED(code)                                                                                      \
       } else if (find_address(here, flip, own, VCS_MODE_##mode, &addr) && find_operand(here, flip, addr, &value)) { \
-        EVALUATE_##access(operation) if (result != VCS_LEAVES) finish(here, flip, cpu, sets);                       \
+        EVALUATE_##access(operation) if (result != VCS_LEAVES) after = finish(here, after, cpu, sets);              \
       }                                                                                                             \
-      flips->registers[i] = state.registers;                                                                        \
-      flips->value[i] = state.value;                                                                                \
+      flips->registers[i] = after;                                                                                  \
+      if (CAN_STORE(code, access)) flips->value[i] = stored;                                                        \
       flips->result[i] = result;                                                                                    \
       results |= result;                                                                                            \
     }                                                                                                               \
     break;
-#define EVALUATE_STACKED(code)                                                          \
-  if ((code) == VCS_PHA) result = store(here, flip, addr, (uint8_t)(own >> VCS_KEY_A)); \
-  if ((code) == VCS_PHP) result = store(here, flip, addr, (uint8_t)(own >> VCS_KEY_P)); \
-  if ((code) == VCS_PLA && find_operand(here, flip, addr, &value)) {                    \
-    vcs_op_LDA(cpu, value);                                                             \
-    finish(here, flip, cpu, VCS_OF_A | VCS_OF_NZ);                                      \
-    result = VCS_FOLLOWS;                                                               \
+#define CAN_STORE(code, access)                                                                                \
+  (VCS_ACCESS_##access == VCS_ACCESS_WRITE || VCS_ACCESS_##access == VCS_ACCESS_MODIFY || (code) == VCS_PHA || \
+   (code) == VCS_PHP)
+#define EVALUATE_STACKED(code)                                                             \
+  if ((code) == VCS_PHA) result = store(here, addr, (uint8_t)(own >> VCS_KEY_A), &stored); \
+  if ((code) == VCS_PHP) result = store(here, addr, (uint8_t)(own >> VCS_KEY_P), &stored); \
+  if ((code) == VCS_PLA && find_operand(here, flip, addr, &value)) {                       \
+    vcs_op_LDA(cpu, value);                                                                \
+    after = finish(here, after, cpu, VCS_OF_A | VCS_OF_NZ);                                \
+    result = VCS_FOLLOWS;                                                                  \
   }
-#define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, here->frame->m, cpu, NULL), result = VCS_FOLLOWS;
+#define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, here->m, cpu, NULL), result = VCS_FOLLOWS;
 #define EVALUATE_READ(operation) vcs_op_##operation(cpu, value), result = VCS_FOLLOWS;
-#define EVALUATE_WRITE(operation) result = store(here, flip, addr, vcs_op_##operation(cpu, addr));
-#define EVALUATE_MODIFY(operation) result = store(here, flip, addr, vcs_op_##operation(cpu, value));
+#define EVALUATE_WRITE(operation) result = store(here, addr, vcs_op_##operation(cpu, addr), &stored);
+#define EVALUATE_MODIFY(operation) result = store(here, addr, vcs_op_##operation(cpu, value), &stored);
 #define EVALUATE_STACK(operation)
 #define EVALUATE_JUMP(operation)
 #define EVALUATE_BRANCH(operation)
 
-bool vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
-                           const vcs_own_ram_t *rams, vcs_followers_t *flips) {
-  const here_t position = {cart, frame, &frame->rows[row], &frame->deeds[row]}, *here = &position;
+unsigned vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
+                               const vcs_own_ram_t *ram, vcs_followers_t *flips) {
+  const uint32_t count = flips->count;
   unsigned results = 0;
-  if (!(here->stand->key & 0x1000)) { /* code in RAM may be what differs */
-    for (uint32_t i = 0; i < flips->count; i++) flips->result[i] = VCS_LEAVES;
-    return flips->count == 0;
+  if (!(frame->rows[row].key & 0x1000)) { /* code in RAM may be what differs */
+    for (uint32_t i = 0; i < count; i++) flips->result[i] = VCS_LEAVES;
+    return count ? VCS_LEAVES : 0;
   }
-  switch (here->deed->opcode) { VCS_OPCODES(EVALUATE) } /* NOLINT(bugprone-branch-clone): some operations are equal */
-  return !(results & VCS_LEAVES);
+  const here_t position = look_around(cart, frame, row, ram), *here = &position;
+  switch (frame->deeds[row].opcode) {
+    VCS_OPCODES(EVALUATE)
+  } /* NOLINT(bugprone-branch-clone): some operations are equal */
+  return results;
 }

@@ -28,9 +28,10 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
-enum { SHIFTED = 40 }; /* cycles until the next look of one whose time is not the base's */
-enum { NEAR = 16 };    /* rows that are passed one by one */
-enum { AHEAD = 12 };   /* rows: a flip that would be woken so soon does not fall asleep */
+enum { SHIFTED = 40 };  /* cycles until the next look of one whose time is not the base's */
+enum { NEAR = 16 };     /* rows that are passed one by one */
+enum { PATIENCE = 64 }; /* rows without a look, at most, of one with other registers on the base's path */
+enum { AHEAD = 12 };    /* rows: a flip that would be woken so soon does not fall asleep */
 
 VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
@@ -90,15 +91,13 @@ VCS_SLOW_FN const vcs_stand_t *find_row(const vcs_base_frame_t *frame, const vcs
   return row;
 }
 
-/* A flip on the base's path differs in registers that may still be read: the time from which on they are not. */
-VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, uint32_t row, unsigned registers) {
-  const vcs_register_rows_t *dead = &frame->next_dead[row];
-  uint32_t last = row;
-  for (unsigned left = registers; left; left &= left - 1) {
-    const uint32_t here = vcs_row_of(dead, (unsigned)VCS_LOWEST(left));
-    if (here > last) last = here;
-  }
-  return VCS_CYCLES((uint64_t)frame->rows[last < frame->count ? last : frame->count].cycles);
+/* A flip on the base's path differs in registers that may still be read: the time from which on they are not, or
+ * at which it looks again. */
+VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, uint32_t row, uint64_t registers) {
+  const vcs_stand_t *at = &frame->rows[row], *last = &frame->rows[frame->count];
+  if (last - at > PATIENCE) last = at + PATIENCE;
+  while (at < last && at->live & registers) at++;
+  return VCS_CYCLES((uint64_t)at->cycles);
 }
 
 /* Whether a flip stands where a row of the base stands. If not, it is not worth looking before beside->next. */
@@ -122,7 +121,7 @@ VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, boo
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   const uint64_t differs = (key ^ row->key) & row->live;
   if (differs) {
-    beside->next = wait_for(frame, (uint32_t)(row - frame->rows), vcs_names_of_key(differs));
+    beside->next = wait_for(frame, (uint32_t)(row - frame->rows), differs);
     return false;
   }
   if (over || row == &frame->rows[frame->count]) {
@@ -135,7 +134,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
                            uint32_t from, uint32_t most, uint32_t *executed) {
   beside_t beside = {frame, &frame->rows[from], VCS_CYCLES((uint64_t)m->cycles + 1)};
   if (from < frame->count) { /* what the first instruction sets is not the base's */
-    const uint64_t set = wait_for(frame, from + 1, frame->sets[from]);
+    const uint64_t set = wait_for(frame, from + 1, vcs_facts_of[frame->deeds[from].opcode].sets);
     if (set > beside.next) beside.next = set;
   }
   vcs_video_t *video = &note->video;

@@ -204,8 +204,8 @@ static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const ui
   const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
   uint32_t crc = 0;
   size_t last = 0; /* the row that `crc` is behind */
-  for (size_t row = 0; row < rows; row++) {
-    if (!sight->lines[row]) continue;
+  for (const uint8_t *line = sight->lines; (line = memchr(line, 1, (size_t)(sight->lines + rows - line))); line++) {
+    const size_t row = (size_t)(line - sight->lines);
     crc = carry_rows(job, crc, row - last) ^
           crc_of_row(job, sight->picture + row * VCS_WIDTH, base + row * VCS_WIDTH, pixels);
     last = row;
