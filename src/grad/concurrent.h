@@ -277,7 +277,7 @@ typedef struct {
  * but for clocks, and its collisions are those at the last reading of a collision register. */
 typedef struct vcs_collide vcs_collide_t;
 vcs_collide_t *vcs_collide_create(void);
-void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m);
+void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m, uint8_t *picture);
 void vcs_collide_end(vcs_collide_t *collide, vcs_t *m);
 
 /* Makes accesses. Collisions that are not in `live` are not looked for. Returns whether there was a CXCLR. */

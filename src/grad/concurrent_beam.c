@@ -240,10 +240,6 @@ static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access)
   }
 }
 
-static bool is_clear(const vcs_beam_access_t *access) {
-  return access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR;
-}
-
 /* ---- The base ---------------------------------------------------------------------------------------------------- */
 
 static bool grow_segments(vcs_base_frame_t *frame) {
@@ -413,10 +409,7 @@ static bool may_collide(const vcs_base_frame_t *frame, const vcs_segment_t *here
 /* Whether the next segment has to be made, too, as far as the registers tell before this one is over. */
 static bool goes_on(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t next) {
   const vcs_segment_t *here = &work->frame->segments[next];
-  if (beam->patch >= 0 && work->patches->patches[beam->patch].from < here[1].access) {
-    const vcs_beam_patch_t *patch = &work->patches->patches[beam->patch];
-    if (work->picture || patch->to != patch->from + 1 || patch->count != 1) return true;
-  }
+  if (beam->patch >= 0 && work->patches->patches[beam->patch].from < here[1].access) return true;
   const uint64_t differs = differing_looks((const uint8_t *)work->m + VCS_LOOKS_FROM, here->before.looks);
   if (differs & here->reads & ~LOOK(hmove_blank, 0)) return true;
   const uint64_t shown = differs & here->shows;
@@ -424,46 +417,20 @@ static bool goes_on(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, ui
   return shown && may_collide(work->frame, here, shown, work->m->collisions);
 }
 
-/* A flip's TIA is put into the work's machine, where accesses follow. */
-static void begin(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, vcs_video_t *video) {
-  load(work, beam);
-  if (work->picture) {
-    vcs_video_start(video, work->cart, work->picture);
-  } else {
-    vcs_collide_begin(work->collide, work->cart, work->m);
-  }
-}
-
-static void apply_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, vcs_video_t *video,
-                      const vcs_beam_access_t *accesses, uint32_t count) {
-  bool clears = false;
-  if (work->picture) {
-    for (uint32_t i = 0; i < count; i++) {
-      apply(work->m, video, &accesses[i]);
-      clears |= is_clear(&accesses[i]);
-    }
-  } else {
-    clears = vcs_collide_apply(work->collide, work->m, accesses, count, work->frame->live);
-  }
-  if (clears) beam->unknown = (uint16_t)~work->frame->live;
-}
-
-static void end(const vcs_beam_work_t *work, vcs_video_t *video) {
-  if (work->picture) {
-    vcs_tia_catch_up(work->m, video);
-  } else {
-    vcs_collide_end(work->collide, work->m);
-  }
+static void apply_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, const vcs_beam_access_t *accesses,
+                      uint32_t count) {
+  const uint16_t live = work->frame->live;
+  if (vcs_collide_apply(work->collide, work->m, accesses, count, live)) beam->unknown = (uint16_t)~live;
 }
 
 /* Makes accesses from the flip's segment on until the base begins a later segment, not behind `limit`, whose number is
  * returned; or, and then it is 0, up to the access `stop`. */
-static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t limit, uint32_t stop,
-                     vcs_video_t *video) {
+static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t limit, uint32_t stop) {
   const vcs_base_frame_t *frame = work->frame;
   const vcs_beam_patches_t *patches = work->patches;
   uint32_t access = frame->segments[beam->at].access, next = beam->at + 1;
-  begin(work, beam, video);
+  load(work, beam);
+  vcs_collide_begin(work->collide, work->cart, work->m, work->picture);
   for (;;) {
     const bool last = access == frame->note.count;
     const vcs_beam_patch_t *patch = beam->patch >= 0 ? &patches->patches[beam->patch] : NULL;
@@ -473,7 +440,7 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
       next++;
     }
     if (patch && patch->from == access) {
-      apply_all(work, beam, video, &patches->accesses[patch->first], patch->count);
+      apply_all(work, beam, &patches->accesses[patch->first], patch->count);
       access = patch->to;
       beam->patch = patch->next;
       continue;
@@ -483,7 +450,7 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
     uint32_t to = next < frame->segment_count ? frame->segments[next].access : frame->note.count;
     if (to > stop) to = stop;
     if (patch && to > patch->from) to = patch->from;
-    apply_all(work, beam, video, &frame->note.accesses[access], to - access);
+    apply_all(work, beam, &frame->note.accesses[access], to - access);
     access = to;
   }
 }
@@ -651,11 +618,10 @@ void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32
     stride(work, beam, segment);
     if (beam->at >= segment) return;
     if (skip(work, beam)) continue;
-    vcs_video_t video;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
     const int32_t line = beam->differs & VCS_BEAM_CLOCKS ? beam->tia.line : before->line;
-    const uint32_t next = make(work, beam, segment, UINT32_MAX, &video);
-    end(work, &video);
+    const uint32_t next = make(work, beam, segment, UINT32_MAX);
+    vcs_collide_end(work->collide, work->m);
     if (work->picture) mark_lines(work, line);
     store(work, beam, next);
   }
@@ -676,9 +642,9 @@ static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint3
       leap(work, beam, last);
     } while (beam->at < last && skip(work, beam));
     vcs_flip_beam_t copy = *beam;
-    const uint32_t next = make(work, &copy, UINT32_MAX, from, NULL);
+    const uint32_t next = make(work, &copy, UINT32_MAX, from);
     if (!next) return;
-    end(work, NULL);
+    vcs_collide_end(work->collide, work->m);
     store(work, &copy, next);
     *beam = copy;
   }

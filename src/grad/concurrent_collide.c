@@ -17,8 +17,12 @@
 
 struct vcs_collide {
   vcs_asleep_t asleep;
+  vcs_rows_t rows;
   uint64_t last, before; /* moments of the last note, and of the one before it; or 0 */
   uint32_t cycles;       /* of the last access */
+  bool dozes;            /* nothing can collide: accesses only store their values, and ... */
+  uint8_t possible;      /* ... these objects may be on, ... */
+  uint8_t changed;       /* ... and of these `asleep` knows only what they were when it began to */
 };
 
 vcs_collide_t *vcs_collide_create(void) { return calloc(1, sizeof(vcs_collide_t)); }
@@ -29,11 +33,64 @@ VCS_HOT_FN void sleep_below(vcs_asleep_t *asleep, const vcs_t *m) {
   asleep->wake = asleep->later = UINT64_MAX;
 }
 
-void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m) {
-  vcs_asleep_start(m, &collide->asleep, cart, NULL, NULL);
+/* ---- Where nothing can collide ----------------------------------------------------------------------------------
+ *
+ * As long as no two objects can be on whose collision is looked for, an access only stores its value. What the TIA that
+ * sleeps knows of objects is brought up to date when that is over: they may as well have changed with the last access,
+ * because nothing could have collided before it. */
+
+#define BIT(object) (1u << VCS_##object)
+
+/* The collisions that need not be looked for. */
+VCS_HOT_FN unsigned find_known(const vcs_collide_t *collide, const vcs_t *m) {
+  return (m->vblank & 2 ? 0xFFFFu : m->collisions) | collide->asleep.apart;
+}
+
+/* Finds out whether nothing can collide. A player that is delayed, or a ball, can be turned on by another register. */
+VCS_HOT_FN void rest(vcs_collide_t *collide, const vcs_t *m) {
+  unsigned possible = collide->asleep.on;
+  if (m->grp[0] | m->grp_old[0]) possible |= BIT(P0);
+  if (m->grp[1] | m->grp_old[1]) possible |= BIT(P1);
+  if (m->enabl | m->enabl_old) possible |= BIT(BL);
+  collide->possible = (uint8_t)possible;
+  collide->changed = 0;
+  collide->dozes = !(vcs_pairs(possible) & ~find_known(collide, m)) && !collide->asleep.rows &&
+                   !collide->asleep.video.colour_loss; /* which changes colours */
+}
+
+/* The accesses from here on are made in full. */
+VCS_HOT_FN void rouse(vcs_collide_t *collide, const vcs_t *m) {
+  vcs_asleep_t *asleep = &collide->asleep;
+  unsigned changed = collide->changed;
+  collide->dozes = false;
+  if (!changed) return;
+  asleep->on = (uint8_t)vcs_objects_on(m);
+  asleep->video.stale |= (uint8_t)changed;
+  for (; changed; changed &= changed - 1) asleep->since[VCS_LOWEST(changed)] = collide->last;
+  collide->changed = 0;
+}
+
+/* The picture goes on where the beam is. */
+static void begin_rows(vcs_rows_t *rows, const vcs_t *m, uint8_t *picture) {
+  const int x = m->line_clock - VCS_HBLANK_CLOCKS;
+  vcs_rows_start(rows, m, picture);
+  rows->x = (uint8_t)(x < 0 ? 0 : x);
+}
+
+/* It is painted up to the beam. What HMOVE blanks of the row so far is blank. */
+static void end_rows(vcs_rows_t *rows, const vcs_t *m, vcs_asleep_t *asleep) {
+  vcs_rows_change(rows, m, &asleep->video, asleep->on, VCS_LOOK, m->seen_clock);
+  const int comb = rows->comb[rows->number];
+  if (rows->x && comb < VCS_COMB_PIXELS) vcs_fill(rows->row + comb, 0, VCS_COMB_PIXELS - comb);
+}
+
+void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m, uint8_t *picture) {
+  if (picture) begin_rows(&collide->rows, m, picture);
+  vcs_asleep_start(m, &collide->asleep, cart, picture, picture ? &collide->rows : NULL);
   sleep_below(&collide->asleep, m);
   collide->last = collide->before = 0;
   collide->cycles = UINT32_MAX;
+  rest(collide, m);
 }
 
 /* Records what was noted. */
@@ -48,7 +105,9 @@ static void record(vcs_collide_t *collide, vcs_t *m) {
 }
 
 void vcs_collide_end(vcs_collide_t *collide, vcs_t *m) {
+  rouse(collide, m);
   record(collide, m);
+  if (collide->asleep.rows) end_rows(&collide->rows, m, &collide->asleep);
   vcs_tia_catch_up(m, &collide->asleep.video);
 }
 
@@ -87,17 +146,149 @@ VCS_HOT_FN bool note(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *
   return true;
 }
 
+/* Whether stores to an object's registers can turn it on, and something could collide then. */
+VCS_HOT_FN bool turns_on(vcs_collide_t *collide, const vcs_t *m, unsigned object, uint8_t value) {
+  if (VCS_LIKELY(collide->possible & object || !value)) return false;
+  collide->possible |= (uint8_t)object;
+  return vcs_pairs(collide->possible) & ~find_known(collide, m);
+}
+
+/* The playfield is about to change: what it was apart from it may meet. */
+VCS_HOT_FN bool meets_field(vcs_collide_t *collide, const vcs_t *m) {
+  collide->asleep.apart &= vcs_pairs(VCS_ALL_OBJECTS & ~BIT(PF));
+  return vcs_pairs(collide->possible) & ~find_known(collide, m);
+}
+
+/* The register by which an access that was noted is known: a read shows at once, like WSYNC. */
+VCS_HOT_FN unsigned register_of(const vcs_beam_access_t *access) {
+  return access->kind == VCS_BEAM_READ ? (unsigned)VCS_WSYNC : access->reg;
+}
+VCS_HOT_FN uint64_t moment_of(const vcs_beam_access_t *access) {
+  return vcs_moment(VCS_CYCLES((uint64_t)access->cycles), register_of(access));
+}
+
+/* Stores a value. False, and nothing is done: that is not all that the access does, or something could collide then. */
+VCS_HOT_FN bool keep(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value) {
+  unsigned i;
+  switch (r) {
+    case VCS_WSYNC:
+    case VCS_AUDC0:
+    case VCS_AUDC1:
+    case VCS_AUDF0:
+    case VCS_AUDF1:
+    case VCS_AUDV0:
+    case VCS_AUDV1:
+      return true;
+    case VCS_COLUP0_W:
+    case VCS_COLUP1_W:
+    case VCS_COLUPF_W:
+    case VCS_COLUBK_W:
+      m->colu[vcs_colour_index(r - VCS_COLUP0_W)] = value;
+      return true;
+    case VCS_REFP0:
+    case VCS_REFP1:
+      i = r - VCS_REFP0;
+      collide->changed |= (uint8_t)(BIT(P0) << i);
+      m->reflect[i] = value;
+      return true;
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      i = r - VCS_PF0;
+      if (m->pf[i] == value) return true;
+      if (turns_on(collide, m, BIT(PF), value) || meets_field(collide, m)) return false;
+      collide->changed |= BIT(PF);
+      m->pf[i] = value;
+      return true;
+    case VCS_GRP0:
+      if (turns_on(collide, m, BIT(P0), value)) return false;
+      collide->changed |= BIT(P0) | BIT(P1);
+      vcs_tia_latch(m, 0, value);
+      return true;
+    case VCS_GRP1:
+      if (turns_on(collide, m, BIT(P1), value)) return false;
+      collide->changed |= BIT(P0) | BIT(P1) | BIT(BL);
+      vcs_tia_latch(m, 1, value);
+      return true;
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      i = r - VCS_ENAM0;
+      if (turns_on(collide, m, BIT(M0) << i, value)) return false;
+      collide->changed |= (uint8_t)(BIT(M0) << i);
+      m->enam[i] = value;
+      return true;
+    case VCS_ENABL:
+      if (turns_on(collide, m, BIT(BL), value)) return false;
+      collide->changed |= BIT(BL);
+      m->enabl = value;
+      return true;
+    case VCS_HMM0:
+      if (VCS_UNLIKELY(m->hm[VCS_M0] == 7)) return false; /* this may start stars */
+      m->hm[VCS_M0] = value >> 4;
+      return true;
+    case VCS_HMP0:
+    case VCS_HMP1:
+    case VCS_HMM1:
+    case VCS_HMBL:
+      m->hm[r - VCS_HMP0] = value >> 4;
+      return true;
+    case VCS_VDELP0:
+    case VCS_VDELP1:
+      i = r - VCS_VDELP0;
+      collide->changed |= (uint8_t)(BIT(P0) << i);
+      m->vdelp[i] = value;
+      return true;
+    case VCS_HMCLR:
+      for (int k = 0; k < 5; k++) m->hm[k] = 0;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* Makes accesses as long as they only store their values. The first that does not is returned. */
+VCS_HOT_FN const vcs_beam_access_t *doze(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access,
+                                         const vcs_beam_access_t *end) {
+  vcs_asleep_t *asleep = &collide->asleep;
+  const vcs_beam_access_t *const begin = access;
+  uint64_t wake = asleep->wake >> VCS_CYCLES_SHIFT;
+  uint32_t cycles = collide->cycles;
+  for (; access != end; cycles = access++->cycles) {
+    if (VCS_UNLIKELY(access->cycles == cycles || access->cycles >= asleep->later >> VCS_CYCLES_SHIFT)) break;
+    if (VCS_UNLIKELY(access->kind != VCS_BEAM_WRITE)) {
+      if (access->kind == VCS_BEAM_NEXT || access->reg < 8) break;
+    } else if (!keep(collide, m, access->reg, access->value)) {
+      break;
+    }
+    if (VCS_UNLIKELY(access->cycles >= wake)) {
+      vcs_asleep_stirs(m, asleep, VCS_CYCLES((uint64_t)access->cycles), register_of(access));
+      wake = asleep->wake >> VCS_CYCLES_SHIFT;
+    }
+  }
+  if (access == begin) return access;
+  collide->before = access - begin > 1 ? moment_of(access - 2) : collide->last;
+  collide->last = moment_of(access - 1);
+  collide->cycles = cycles;
+  vcs_asleep_note(asleep, VCS_CYCLES((uint64_t)cycles), register_of(access - 1));
+  return access;
+}
+
 bool vcs_collide_apply(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *accesses, uint32_t count,
                        uint16_t live) {
-  uint32_t cycles = collide->cycles;
+  const vcs_beam_access_t *access = accesses, *end = accesses + count;
   bool clears = false;
-  for (const vcs_beam_access_t *access = accesses, *end = accesses + count; access != end; access++) {
-    if (access->cycles == cycles || !note(collide, m, access)) {
+  for (;;) {
+    bool rests = collide->dozes;
+    if (rests) access = doze(collide, m, access, end);
+    if (access == end) return clears;
+    if (rests) rouse(collide, m);
+    if (access->cycles == collide->cycles || !note(collide, m, access)) {
       access_in_full(collide, m, access, live);
       clears |= access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR;
+      rests = true;
     }
-    cycles = access->cycles;
+    collide->cycles = access->cycles;
+    if (rests) rest(collide, m);
+    access++;
   }
-  collide->cycles = cycles;
-  return clears;
 }
