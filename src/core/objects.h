@@ -14,8 +14,8 @@
  *   - The streak of the playfield is compared with the blocks that may go on (vcs_block_t). Only where runs of lit
  *     pixels begin or end elsewhere than above is there anything to do.
  *
- * Objects are made of the streaks when they are listed (vcs_recorder_list), so a frame that is recorded and never listed
- * pays for its streaks only.
+ * Objects are made of the streaks when they are listed (vcs_recorder_list), so a frame that is recorded and never
+ * listed pays for its streaks only.
  *
  * Blocks begin in the order of the list, from top to bottom and from left to right, so each has its place in it from
  * the beginning. The few sprites are put in order at the end and merged with them.
@@ -100,6 +100,7 @@ typedef struct {
 typedef struct {
   int16_t entry, entries, object, objects;
   int16_t unseen; /* blocks that no pixel shows */
+  int16_t end;    /* of sprites: the row after the last one */
 } vcs_passage_t;
 
 /* The streaks of a frame, for each kind of object. */
@@ -119,12 +120,12 @@ typedef struct {
 
 /* Machines that record run with a vcs_recorder_t. */
 typedef struct vcs_recorder {
-  vcs_memory_t *memory; /* or NULL */
-  vcs_log_t *log;       /* the half of `memory` that is that of this frame */
-  int32_t turn;         /* its number, which is also that of the half of `sprite` and `field` */
-  bool made;            /* the frame is over, and its objects have been made (vcs_recorder_list) */
-  uint8_t logging;      /* kinds whose rows are only logged until the objects are made */
-  int32_t count;        /* of all objects, when they have been made */
+  vcs_memory_t *memory;            /* or NULL */
+  vcs_log_t *log;                  /* the half of `memory` that is that of this frame */
+  int32_t turn;                    /* its number, which is also that of the half of `sprite` and `field` */
+  bool made;                       /* the frame is over, and its objects have been made (vcs_recorder_list) */
+  uint8_t logging;                 /* kinds whose rows are only logged until the objects are made */
+  int32_t count;                   /* of all objects, when they have been made */
   int32_t blocks, unseen, sprites; /* number of blocks so far, of those that no pixel shows, of sprites that ended */
   uint8_t lit;                     /* objects that light a pixel of the last row, ... */
   uint8_t unknown;                 /* ... except these, about which the last row says nothing */
@@ -526,7 +527,8 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
                                const uint64_t *shown) {
   const vcs_copies_t copies = vcs_copies(look >> 8 & 7);
   const int pos = (int)(look & 255), width = vcs_window_of(kind, copies);
-  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> VCS_WIDTH_AT & 3), (int)(look >> 32 & 1), y, rows};
+  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> VCS_WIDTH_AT & 3), (int)(look >> 32 & 1),
+                         y, rows};
   uint8_t colour = (uint8_t)(look >> 24);
   if (copies.second && !shown && !(look >> VCS_COPY_COLOURS) &&
       vcs_record_group(r, &use, look >> 8 & 7, colour, pos, width, lit))
@@ -866,13 +868,13 @@ VCS_FN bool vcs_are_equal(const vcs_streak_t *a, const vcs_streak_t *b, int coun
   return true;
 }
 
-/* The entries of a kind up to which nothing can go on with what follows. */
-VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count) {
-  int end = 0;
+/* The entries of a kind up to which nothing can go on with what follows, and the row after their last one. */
+VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count, int *end) {
+  *end = 0;
   for (; from < count; from++) {
     const int y = vcs_streak_y(&entry[from]), rows = vcs_streak_rows(&entry[from]);
-    if (end && y > end + VCS_OBJECT_GAP) break;
-    if (y + (rows ? rows : 1) > end) end = y + (rows ? rows : 1);
+    if (*end && y > *end + VCS_OBJECT_GAP) break;
+    if (y + (rows ? rows : 1) > *end) *end = y + (rows ? rows : 1);
   }
   return from;
 }
@@ -884,9 +886,10 @@ VCS_FN void vcs_live_end_all(vcs_recorder_t *r, int kind) {
 }
 
 /* Notes the passage of the streaks [from, to) that has become the objects from number `first` on. */
-VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen) {
-  const vcs_passage_t passage = {(int16_t)from, (int16_t)(to - from), (int16_t)first, (int16_t)(end - first),
-                                 (int16_t)unseen};
+VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen,
+                            int row) {
+  const vcs_passage_t passage = {(int16_t)from,          (int16_t)(to - from), (int16_t)first,
+                                 (int16_t)(end - first), (int16_t)unseen,      (int16_t)row};
   if (to > from && end <= VCS_OBJECTS_MAX) log->passage[kind][log->passages[kind]++] = passage;
 }
 
@@ -896,25 +899,46 @@ VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
   return old;
 }
 
+/* Copies objects that are not in the same place. */
+VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
+#if defined(__CUDA_ARCH__)
+  for (int32_t i = 0; i < count; i++) to[i] = from[i];
+#else
+  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
+#endif
+}
+
+/* Whether the streaks of a player, missile or ball from number `from` on are a passage of the last frame. */
+VCS_FN bool vcs_passage_repeats(const vcs_log_t *now, const vcs_log_t *last, int kind, int from,
+                                const vcs_passage_t *was) {
+  const vcs_streak_t *entry = &now->entry[kind][from];
+  const int more = now->count[kind] - from - was->entries;
+  return more >= 0 && vcs_are_equal(entry, &last->entry[kind][was->entry], was->entries) &&
+         (more == 0 || vcs_streak_y(&entry[was->entries]) > was->end + VCS_OBJECT_GAP);
+}
+
 /* Makes objects of the streaks of a player, missile or ball. They are parted where nothing goes on, and a passage that
  * was the same in the last frame has the same objects. */
 VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
   vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const vcs_streak_t *entry = now->entry[kind];
-  for (int from = 0, to, old = 0; from < now->count[kind]; from = to) {
+  for (int from = 0, to, old = 0, end; from < now->count[kind]; from = to) {
     const int32_t first = r->sprites;
-    to = vcs_passage_end(entry, from, now->count[kind]);
     old = vcs_passage_next(last, kind, old, vcs_streak_y(&entry[from]));
     const vcs_passage_t *was = &last->passage[kind][old];
-    if (old < last->passages[kind] && was->entries == to - from &&
-        vcs_are_equal(&entry[from], &last->entry[kind][was->entry], to - from)) {
-      for (int i = 0; i < was->objects; i++) vcs_record_object(r, &r->sprite[!r->turn][was->object + i]);
+    if (old < last->passages[kind] && first + was->objects <= VCS_OBJECTS_MAX &&
+        vcs_passage_repeats(now, last, kind, from, was)) {
+      to = from + was->entries;
+      end = was->end;
+      vcs_objects_copy(&r->sprite[r->turn][first], &r->sprite[!r->turn][was->object], was->objects);
+      r->sprites += was->objects;
     } else {
+      to = vcs_passage_end(entry, from, now->count[kind], &end);
       vcs_streaks_add(r, kind, &entry[from], to - from);
       vcs_live_end_all(r, kind);
     }
-    vcs_passage_add(now, kind, from, to, first, r->sprites, 0);
+    vcs_passage_add(now, kind, from, to, first, r->sprites, 0, end);
   }
 }
 
@@ -961,16 +985,7 @@ VCS_FN bool vcs_field_repeats(const vcs_log_t *now, const int16_t *match, int i,
          vcs_field_parts(now, match, i + was->entries, was->entry + was->entries);
 }
 
-/* Copies objects that are not in the same place. */
-VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
-#if defined(__CUDA_ARCH__)
-  for (int32_t i = 0; i < count; i++) to[i] = from[i];
-#else
-  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
-#endif
-}
-
-/* The same for the playfield, whose passages are known when blocks have been made of them. */
+/* Makes blocks of the streaks of the playfield, whose passages are known when blocks have been made of them. */
 VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
   vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
@@ -987,13 +1002,13 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
         r->blocks + was->objects <= VCS_OBJECTS_MAX) {
       if (from < i) {
         vcs_blocks_end(r);
-        vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen);
+        vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen, 0);
       }
       first = r->blocks;
       vcs_objects_copy(&r->field[r->turn][first], &r->field[!r->turn][was->object], was->objects);
       r->blocks += was->objects;
       r->unseen += was->unseen;
-      vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen);
+      vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen, 0);
       i += was->entries;
       from = i;
       first = r->blocks;
@@ -1002,7 +1017,7 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
       const int32_t before = r->blocks;
       vcs_streaks_add(r, VCS_PF, &entry[i], 1);
       if (!r->goes_on) {
-        vcs_passage_add(now, VCS_PF, from, i, first, before, r->unseen - unseen);
+        vcs_passage_add(now, VCS_PF, from, i, first, before, r->unseen - unseen, 0);
         from = i;
         first = before;
         unseen = r->unseen;
@@ -1011,7 +1026,7 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
     }
   }
   vcs_blocks_end(r);
-  vcs_passage_add(now, VCS_PF, from, count, first, r->blocks, r->unseen - unseen);
+  vcs_passage_add(now, VCS_PF, from, count, first, r->blocks, r->unseen - unseen, 0);
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------------
