@@ -556,7 +556,8 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
 /* ---- The playfield -------------------------------------------------------------------------------------------------
  */
 
-/* Lists a block that ends before row `end`. */
+/* Lists a block that ends before row `end`. One for which there is no space is written nowhere: when it was written to
+ * a local object instead, nvcc 13.0 dropped the stores to both places (tests/ptx_to_c.py). */
 VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) {
   const vcs_block_seen_t *seen = &r->seen[block->x];
   const int w = block->w, h = end - block->y;
