@@ -104,7 +104,7 @@ typedef struct {
 } vcs_passage_t;
 
 /* The streaks of a frame, for each kind of object. */
-enum { VCS_ENTRIES = 192, VCS_HUES_KEPT = 48 };
+enum { VCS_ENTRIES = 256, VCS_HUES_KEPT = 128 };
 typedef struct {
   int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
   int16_t hues_count;
@@ -822,13 +822,24 @@ VCS_SLOW_FN void vcs_log_stop(vcs_recorder_t *r, int kind) {
   r->limit[kind] = NULL;
 }
 
-/* Keeps the colours of a streak of the playfield. */
+VCS_FN bool vcs_are_same_hues(const vcs_hues_t *a, const vcs_hues_t *b) {
+  bool same = a->count == b->count;
+  for (int i = 0; i < a->count && same; i++)
+    same = a->from[i].x == b->from[i].x && a->from[i].colour == b->from[i].colour;
+  return same;
+}
+
+VCS_FN void vcs_hues_copy(vcs_hues_t *to, const vcs_hues_t *from) {
+  to->count = from->count;
+  for (int i = 0; i < from->count; i++) to->from[i] = from->from[i];
+}
+
+/* Keeps the colours of a streak of the playfield; those of the streak before are often the same. */
 VCS_SLOW_FN void vcs_log_hues(vcs_recorder_t *r, vcs_streak_t *streak) {
   vcs_log_t *log = r->log;
-  vcs_hues_t *kept = &log->hues[log->hues_count];
-  kept->count = r->hues.count;
-  for (int i = 0; i < kept->count; i++) kept->from[i] = r->hues.from[i];
-  streak->look |= (unsigned)++log->hues_count;
+  if (!log->hues_count || !vcs_are_same_hues(&log->hues[log->hues_count - 1], &r->hues))
+    vcs_hues_copy(&log->hues[log->hues_count++], &r->hues);
+  streak->look |= (unsigned)log->hues_count;
 }
 
 /* The same for a streak that is not simply an entry of the log: it has several colours, or is the last that the log
@@ -946,13 +957,7 @@ VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
 /* The number of colours that the streaks of two frames have in common, from the first on. */
 VCS_FN int vcs_same_hues(const vcs_log_t *now, const vcs_log_t *last) {
   int n = 0;
-  for (; n < now->hues_count && n < last->hues_count && now->hues[n].count == last->hues[n].count; n++) {
-    for (int k = 0; k < now->hues[n].count; k++) {
-      if (now->hues[n].from[k].x != last->hues[n].from[k].x ||
-          now->hues[n].from[k].colour != last->hues[n].from[k].colour)
-        return n;
-    }
-  }
+  while (n < now->hues_count && n < last->hues_count && vcs_are_same_hues(&now->hues[n], &last->hues[n])) n++;
   return n;
 }
 
@@ -1358,14 +1363,10 @@ VCS_SLOW_FN uint64_t vcs_pieces_field(vcs_recorder_t *r, int y) {
   if (hues->count == 1) return vcs_field_look(first, first);
   if (hues->count == 2 && hues->from[1].x == VCS_WIDTH / 2) return vcs_field_look(first, hues->from[1].colour);
   if (r->on >> VCS_PF & 1) {
-    bool same = r->streak[VCS_PF]->look == VCS_HUES && r->hues.count == hues->count;
-    for (int i = 0; i < hues->count && same; i++)
-      same = hues->from[i].x == r->hues.from[i].x && hues->from[i].colour == r->hues.from[i].colour;
-    if (same) return VCS_HUES;
+    if (r->streak[VCS_PF]->look == VCS_HUES && vcs_are_same_hues(&r->hues, hues)) return VCS_HUES;
     vcs_streak_end(r, VCS_PF, y);
   }
-  r->hues.count = hues->count;
-  for (int i = 0; i < hues->count; i++) r->hues.from[i] = hues->from[i];
+  vcs_hues_copy(&r->hues, hues);
   return VCS_HUES;
 }
 
@@ -1462,14 +1463,14 @@ VCS_SLOW_FN int32_t vcs_recorder_list(vcs_recorder_t *r, vcs_object_t *list, int
     const vcs_object_t *from = block;
     const int y = (int)(order >> 11 < 0x7FFF ? order >> 11 : 0x7FFF);
     while (block < end && (block->y < y || (block->y == y && vcs_order_of(block) < order))) block++;
-    if (r->unseen || block - from > space) {
-      for (; from < block; from++) {
-        if (from->seen && space-- > 0) *to++ = *from;
-      }
-    } else {
-      vcs_objects_copy(to, from, (int32_t)(block - from));
-      to += block - from;
-      space -= (int32_t)(block - from);
+    while (from < block) { /* blocks that are seen, up to one that is not */
+      const vcs_object_t *run = r->unseen ? from : block;
+      while (run < block && run->seen) run++;
+      const int32_t count = (int32_t)(run - from) < space ? (int32_t)(run - from) : space;
+      vcs_objects_copy(to, from, count);
+      to += count;
+      space -= count;
+      from = run + (run < block);
     }
     if (i < sprites) *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
   }
