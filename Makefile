@@ -32,7 +32,7 @@ help:
 	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
 	@echo "  make test-platforms   other processors and C libraries by cross compilers and emulators (PLATFORMS=\"aarch64 musl\": some)"
 	@echo "  make fuzz         SECONDS=60: every parser under libFuzzer and the sanitizers (needs clang), coverage at the end"
-	@echo "  make test-cuda    on a GPU"
+	@echo "  make test-cuda    on a GPU; make test-ptx  the PTX of one of its kernels on the CPU (needs nvcc)"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck, workflow files;  make format  rewrites"
 	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
 	@echo "Measure"
@@ -161,7 +161,7 @@ test-web: build roms
 	@DIFFVCS_ROMS="$(ROMS)" tests/web.sh $(TESTS)
 
 # ---- GPU: needs nvcc to build, a GPU to test and to measure ------------------------------------------------------------
-.PHONY: cuda cuda-library test-cuda bench-cuda
+.PHONY: cuda cuda-library test-cuda test-ptx bench-cuda
 NVCC ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 RECORDS := tests/golden/xitari
 ON_GPU = DIFFVCS_DEVICE=0 DIFFVCS_CUDA=$(BUILD)/libdiffvcs_cuda.so DIFFVCS_ROMS="$(ROMS)"
@@ -182,7 +182,12 @@ test-cuda: cuda roms
 	$(ON_GPU) $(BUILD)/tests/test_device_batch million
 	$(ON_GPU) $(BUILD)/tests/test_device_batch_grad
 	$(ON_GPU) $(BUILD)/tests/test_device
+	$(ON_GPU) $(BUILD)/tests/test_device_objects
 	$(ON_GPU) $(BUILD)/tests/test_device_batch golden $(RECORDS)
+
+test-ptx: build roms # what nvcc makes of the code that lists objects on a GPU, without a GPU (tests/ptx_to_c.py)
+	@cmake --build $(BUILD) --target test_ptx_objects -- --no-print-directory -s
+	@DIFFVCS_ROMS="$(ROMS)" MALLOC_PERTURB_=90 $(BUILD)/tests/test_ptx_objects
 
 bench-cuda: cuda roms
 	@mkdir -p $(BUILD)/bench

@@ -43,6 +43,7 @@ static uint64_t to_global(const L *l, const char *f, uint64_t a) {
   return a;
 }
 static uint64_t to_local(const L *l, const char *f, uint64_t a) {
+  if (!a) return 1ULL << 63; /* a null pointer, which the code may compare, but not follow */
   if (!is_local(l, a)) fail(f, "an address is taken for a local one", a);
   return a - (uint64_t)l->window;
 }
@@ -281,7 +282,9 @@ def translate(text: str) -> str:
     out, functions = [PRELUDE], []
     for align, name, size, rows in re.findall(r"\.global \.align (\d+) \.b8 (\S+)\[(\d+)\] = \{(.*?)\};", text):
         out.append(f"static const uint8_t {name}[{size}] __attribute__((aligned({align}))) = {{{rows}}};")
-    heads = re.finditer(r"^(?:\.visible )?\.(func|entry)\s+(?:\(\.param \S+ (\w+)\) )?(\w+)\(([^)]*)\)[^{;]*\{", text, re.M)
+    heads = re.finditer(
+        r"^(?:\.visible )?\.(func|entry)\s+(?:\(\.param \S+ (\w+)\) )?(\w+)\(([^)]*)\)[^{;]*\{", text, re.M
+    )
     for head in heads:
         function = Function(head[3], re.sub(r"^_ZN?\d*_(?:INTERNAL|GLOBAL_)_\w+?_cu_\w{8}\d*|^_Z\d*", "", head[3])[:40])
         function.is_kernel = head[1] == "entry"
@@ -318,7 +321,7 @@ def body(f: Function, text: str) -> None:
     if depot:
         f.depot = f"{depot[2]}, {depot[1]}"
         text = text.replace(depot[0], "")
-    for kind, name, count in re.findall(r"\.reg \.(\w+)\s+%(\w+)<(\d+)>;", text):
+    for name, count in re.findall(r"\.reg \.\w+\s+%(\w+)<(\d+)>;", text):
         names = ", ".join(f"{name}{i} = 0" for i in range(int(count)))
         f.registers.append(f"  {KINDS[name]} {names};")
     text = re.sub(r"\.reg \.\w+\s+%\w+(?:<\d+>)?;", "", text)

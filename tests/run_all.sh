@@ -18,6 +18,11 @@ else
 fi
 start_beside "the explorer in a browser, beside the native library: hashes, saves, links, a broken ROM" tests/web.sh -k "native or broken or link or small or widget or embedded"
 step "unit tests" tests/unit.sh build -LE long
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+  step "objects by the PTX of the GPU's code, on the CPU" make -s test-ptx
+else
+  skip_step "objects by the PTX of the GPU's code, on the CPU" nvcc "nvcc is not installed"
+fi
 step "unit tests under the address and undefined-behaviour sanitizers" make -s test-sanitize
 if [ -n "$DIFFVCS_ROMS" ]; then
   step "PXC-S, PXC1: golden records, 64 games x 5 streams and a million instructions each" \

@@ -14,8 +14,8 @@
  *   - The streak of the playfield is compared with the blocks that may go on (vcs_block_t). Only where runs of lit
  *     pixels begin or end elsewhere than above is there anything to do.
  *
- * Objects are made of the streaks when they are listed (vcs_recorder_list), so a frame that is recorded and never listed
- * pays for its streaks only.
+ * Objects are made of the streaks when they are listed (vcs_recorder_list), so a frame that is recorded and never
+ * listed pays for its streaks only.
  *
  * Blocks begin in the order of the list, from top to bottom and from left to right, so each has its place in it from
  * the beginning. The few sprites are put in order at the end and merged with them.
@@ -100,10 +100,11 @@ typedef struct {
 typedef struct {
   int16_t entry, entries, object, objects;
   int16_t unseen; /* blocks that no pixel shows */
+  int16_t end;    /* of sprites: the row after the last one */
 } vcs_passage_t;
 
 /* The streaks of a frame, for each kind of object. */
-enum { VCS_ENTRIES = 192, VCS_HUES_KEPT = 48 };
+enum { VCS_ENTRIES = 256, VCS_HUES_KEPT = 128 };
 typedef struct {
   int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
   int16_t hues_count;
@@ -119,12 +120,12 @@ typedef struct {
 
 /* Machines that record run with a vcs_recorder_t. */
 typedef struct vcs_recorder {
-  vcs_memory_t *memory; /* or NULL */
-  vcs_log_t *log;       /* the half of `memory` that is that of this frame */
-  int32_t turn;         /* its number, which is also that of the half of `sprite` and `field` */
-  bool made;            /* the frame is over, and its objects have been made (vcs_recorder_list) */
-  uint8_t logging;      /* kinds whose rows are only logged until the objects are made */
-  int32_t count;        /* of all objects, when they have been made */
+  vcs_memory_t *memory;            /* or NULL */
+  vcs_log_t *log;                  /* the half of `memory` that is that of this frame */
+  int32_t turn;                    /* its number, which is also that of the half of `sprite` and `field` */
+  bool made;                       /* the frame is over, and its objects have been made (vcs_recorder_list) */
+  uint8_t logging;                 /* kinds whose rows are only logged until the objects are made */
+  int32_t count;                   /* of all objects, when they have been made */
   int32_t blocks, unseen, sprites; /* number of blocks so far, of those that no pixel shows, of sprites that ended */
   uint8_t lit;                     /* objects that light a pixel of the last row, ... */
   uint8_t unknown;                 /* ... except these, about which the last row says nothing */
@@ -526,7 +527,8 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
                                const uint64_t *shown) {
   const vcs_copies_t copies = vcs_copies(look >> 8 & 7);
   const int pos = (int)(look & 255), width = vcs_window_of(kind, copies);
-  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> VCS_WIDTH_AT & 3), (int)(look >> 32 & 1), y, rows};
+  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> VCS_WIDTH_AT & 3), (int)(look >> 32 & 1),
+                         y, rows};
   uint8_t colour = (uint8_t)(look >> 24);
   if (copies.second && !shown && !(look >> VCS_COPY_COLOURS) &&
       vcs_record_group(r, &use, look >> 8 & 7, colour, pos, width, lit))
@@ -554,7 +556,8 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
 /* ---- The playfield -------------------------------------------------------------------------------------------------
  */
 
-/* Lists a block that ends before row `end`. */
+/* Lists a block that ends before row `end`. One for which there is no space is written nowhere: when it was written to
+ * a local object instead, nvcc 13.0 dropped the stores to both places (tests/ptx_to_c.py). */
 VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) {
   const vcs_block_seen_t *seen = &r->seen[block->x];
   const int w = block->w, h = end - block->y;
@@ -819,13 +822,24 @@ VCS_SLOW_FN void vcs_log_stop(vcs_recorder_t *r, int kind) {
   r->limit[kind] = NULL;
 }
 
-/* Keeps the colours of a streak of the playfield. */
+VCS_FN bool vcs_are_same_hues(const vcs_hues_t *a, const vcs_hues_t *b) {
+  bool same = a->count == b->count;
+  for (int i = 0; i < a->count && same; i++)
+    same = a->from[i].x == b->from[i].x && a->from[i].colour == b->from[i].colour;
+  return same;
+}
+
+VCS_FN void vcs_hues_copy(vcs_hues_t *to, const vcs_hues_t *from) {
+  to->count = from->count;
+  for (int i = 0; i < from->count; i++) to->from[i] = from->from[i];
+}
+
+/* Keeps the colours of a streak of the playfield; those of the streak before are often the same. */
 VCS_SLOW_FN void vcs_log_hues(vcs_recorder_t *r, vcs_streak_t *streak) {
   vcs_log_t *log = r->log;
-  vcs_hues_t *kept = &log->hues[log->hues_count];
-  kept->count = r->hues.count;
-  for (int i = 0; i < kept->count; i++) kept->from[i] = r->hues.from[i];
-  streak->look |= (unsigned)++log->hues_count;
+  if (!log->hues_count || !vcs_are_same_hues(&log->hues[log->hues_count - 1], &r->hues))
+    vcs_hues_copy(&log->hues[log->hues_count++], &r->hues);
+  streak->look |= (unsigned)log->hues_count;
 }
 
 /* The same for a streak that is not simply an entry of the log: it has several colours, or is the last that the log
@@ -866,13 +880,13 @@ VCS_FN bool vcs_are_equal(const vcs_streak_t *a, const vcs_streak_t *b, int coun
   return true;
 }
 
-/* The entries of a kind up to which nothing can go on with what follows. */
-VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count) {
-  int end = 0;
+/* The entries of a kind up to which nothing can go on with what follows, and the row after their last one. */
+VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count, int *end) {
+  *end = 0;
   for (; from < count; from++) {
     const int y = vcs_streak_y(&entry[from]), rows = vcs_streak_rows(&entry[from]);
-    if (end && y > end + VCS_OBJECT_GAP) break;
-    if (y + (rows ? rows : 1) > end) end = y + (rows ? rows : 1);
+    if (*end && y > *end + VCS_OBJECT_GAP) break;
+    if (y + (rows ? rows : 1) > *end) *end = y + (rows ? rows : 1);
   }
   return from;
 }
@@ -884,9 +898,10 @@ VCS_FN void vcs_live_end_all(vcs_recorder_t *r, int kind) {
 }
 
 /* Notes the passage of the streaks [from, to) that has become the objects from number `first` on. */
-VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen) {
-  const vcs_passage_t passage = {(int16_t)from, (int16_t)(to - from), (int16_t)first, (int16_t)(end - first),
-                                 (int16_t)unseen};
+VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen,
+                            int row) {
+  const vcs_passage_t passage = {(int16_t)from,          (int16_t)(to - from), (int16_t)first,
+                                 (int16_t)(end - first), (int16_t)unseen,      (int16_t)row};
   if (to > from && end <= VCS_OBJECTS_MAX) log->passage[kind][log->passages[kind]++] = passage;
 }
 
@@ -896,38 +911,53 @@ VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
   return old;
 }
 
+/* Copies objects that are not in the same place. */
+VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
+#if defined(__CUDA_ARCH__)
+  for (int32_t i = 0; i < count; i++) to[i] = from[i];
+#else
+  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
+#endif
+}
+
+/* Whether the streaks of a player, missile or ball from number `from` on are a passage of the last frame. */
+VCS_FN bool vcs_passage_repeats(const vcs_log_t *now, const vcs_log_t *last, int kind, int from,
+                                const vcs_passage_t *was) {
+  const vcs_streak_t *entry = &now->entry[kind][from];
+  const int more = now->count[kind] - from - was->entries;
+  return more >= 0 && vcs_are_equal(entry, &last->entry[kind][was->entry], was->entries) &&
+         (more == 0 || vcs_streak_y(&entry[was->entries]) > was->end + VCS_OBJECT_GAP);
+}
+
 /* Makes objects of the streaks of a player, missile or ball. They are parted where nothing goes on, and a passage that
  * was the same in the last frame has the same objects. */
 VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
   vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const vcs_streak_t *entry = now->entry[kind];
-  for (int from = 0, to, old = 0; from < now->count[kind]; from = to) {
+  for (int from = 0, to, old = 0, end; from < now->count[kind]; from = to) {
     const int32_t first = r->sprites;
-    to = vcs_passage_end(entry, from, now->count[kind]);
     old = vcs_passage_next(last, kind, old, vcs_streak_y(&entry[from]));
     const vcs_passage_t *was = &last->passage[kind][old];
-    if (old < last->passages[kind] && was->entries == to - from &&
-        vcs_are_equal(&entry[from], &last->entry[kind][was->entry], to - from)) {
-      for (int i = 0; i < was->objects; i++) vcs_record_object(r, &r->sprite[!r->turn][was->object + i]);
+    if (old < last->passages[kind] && first + was->objects <= VCS_OBJECTS_MAX &&
+        vcs_passage_repeats(now, last, kind, from, was)) {
+      to = from + was->entries;
+      end = was->end;
+      vcs_objects_copy(&r->sprite[r->turn][first], &r->sprite[!r->turn][was->object], was->objects);
+      r->sprites += was->objects;
     } else {
+      to = vcs_passage_end(entry, from, now->count[kind], &end);
       vcs_streaks_add(r, kind, &entry[from], to - from);
       vcs_live_end_all(r, kind);
     }
-    vcs_passage_add(now, kind, from, to, first, r->sprites, 0);
+    vcs_passage_add(now, kind, from, to, first, r->sprites, 0, end);
   }
 }
 
 /* The number of colours that the streaks of two frames have in common, from the first on. */
 VCS_FN int vcs_same_hues(const vcs_log_t *now, const vcs_log_t *last) {
   int n = 0;
-  for (; n < now->hues_count && n < last->hues_count && now->hues[n].count == last->hues[n].count; n++) {
-    for (int k = 0; k < now->hues[n].count; k++) {
-      if (now->hues[n].from[k].x != last->hues[n].from[k].x ||
-          now->hues[n].from[k].colour != last->hues[n].from[k].colour)
-        return n;
-    }
-  }
+  while (n < now->hues_count && n < last->hues_count && vcs_are_same_hues(&now->hues[n], &last->hues[n])) n++;
   return n;
 }
 
@@ -961,16 +991,7 @@ VCS_FN bool vcs_field_repeats(const vcs_log_t *now, const int16_t *match, int i,
          vcs_field_parts(now, match, i + was->entries, was->entry + was->entries);
 }
 
-/* Copies objects that are not in the same place. */
-VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
-#if defined(__CUDA_ARCH__)
-  for (int32_t i = 0; i < count; i++) to[i] = from[i];
-#else
-  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
-#endif
-}
-
-/* The same for the playfield, whose passages are known when blocks have been made of them. */
+/* Makes blocks of the streaks of the playfield, whose passages are known when blocks have been made of them. */
 VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
   vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
@@ -987,13 +1008,13 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
         r->blocks + was->objects <= VCS_OBJECTS_MAX) {
       if (from < i) {
         vcs_blocks_end(r);
-        vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen);
+        vcs_passage_add(now, VCS_PF, from, i, first, r->blocks, r->unseen - unseen, 0);
       }
       first = r->blocks;
       vcs_objects_copy(&r->field[r->turn][first], &r->field[!r->turn][was->object], was->objects);
       r->blocks += was->objects;
       r->unseen += was->unseen;
-      vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen);
+      vcs_passage_add(now, VCS_PF, i, i + was->entries, first, r->blocks, was->unseen, 0);
       i += was->entries;
       from = i;
       first = r->blocks;
@@ -1002,7 +1023,7 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
       const int32_t before = r->blocks;
       vcs_streaks_add(r, VCS_PF, &entry[i], 1);
       if (!r->goes_on) {
-        vcs_passage_add(now, VCS_PF, from, i, first, before, r->unseen - unseen);
+        vcs_passage_add(now, VCS_PF, from, i, first, before, r->unseen - unseen, 0);
         from = i;
         first = before;
         unseen = r->unseen;
@@ -1011,7 +1032,7 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
     }
   }
   vcs_blocks_end(r);
-  vcs_passage_add(now, VCS_PF, from, count, first, r->blocks, r->unseen - unseen);
+  vcs_passage_add(now, VCS_PF, from, count, first, r->blocks, r->unseen - unseen, 0);
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------------
@@ -1342,14 +1363,10 @@ VCS_SLOW_FN uint64_t vcs_pieces_field(vcs_recorder_t *r, int y) {
   if (hues->count == 1) return vcs_field_look(first, first);
   if (hues->count == 2 && hues->from[1].x == VCS_WIDTH / 2) return vcs_field_look(first, hues->from[1].colour);
   if (r->on >> VCS_PF & 1) {
-    bool same = r->streak[VCS_PF]->look == VCS_HUES && r->hues.count == hues->count;
-    for (int i = 0; i < hues->count && same; i++)
-      same = hues->from[i].x == r->hues.from[i].x && hues->from[i].colour == r->hues.from[i].colour;
-    if (same) return VCS_HUES;
+    if (r->streak[VCS_PF]->look == VCS_HUES && vcs_are_same_hues(&r->hues, hues)) return VCS_HUES;
     vcs_streak_end(r, VCS_PF, y);
   }
-  r->hues.count = hues->count;
-  for (int i = 0; i < hues->count; i++) r->hues.from[i] = hues->from[i];
+  vcs_hues_copy(&r->hues, hues);
   return VCS_HUES;
 }
 
@@ -1446,14 +1463,14 @@ VCS_SLOW_FN int32_t vcs_recorder_list(vcs_recorder_t *r, vcs_object_t *list, int
     const vcs_object_t *from = block;
     const int y = (int)(order >> 11 < 0x7FFF ? order >> 11 : 0x7FFF);
     while (block < end && (block->y < y || (block->y == y && vcs_order_of(block) < order))) block++;
-    if (r->unseen || block - from > space) {
-      for (; from < block; from++) {
-        if (from->seen && space-- > 0) *to++ = *from;
-      }
-    } else {
-      vcs_objects_copy(to, from, (int32_t)(block - from));
-      to += block - from;
-      space -= (int32_t)(block - from);
+    while (from < block) { /* blocks that are seen, up to one that is not */
+      const vcs_object_t *run = r->unseen ? from : block;
+      while (run < block && run->seen) run++;
+      const int32_t count = (int32_t)(run - from) < space ? (int32_t)(run - from) : space;
+      vcs_objects_copy(to, from, count);
+      to += count;
+      space -= count;
+      from = run + (run < block);
     }
     if (i < sprites) *to++ = sprite[r->order[i] & ((1u << VCS_ORDER_SHIFT) - 1)];
   }

@@ -8,6 +8,7 @@
 #ifndef VCS_CUDA_DEVICE_OBJECTS_H
 #define VCS_CUDA_DEVICE_OBJECTS_H
 
+#include <assert.h>
 #include <stdalign.h>
 
 #include "../core/record_beam.h"
@@ -20,6 +21,11 @@ typedef struct {
   vcs_recorder_t recorder;
   vcs_object_t list[VCS_OBJECTS_MAX];
 } vcs_objects_bench_t;
+
+/* What gcc and nvcc must agree on. */
+static_assert(sizeof(vcs_object_t) == 44, "an object has no padding");
+static_assert(offsetof(vcs_objects_bench_t, recorder) == 2 * VCS_FRAME_BYTES, "the recorder follows the picture");
+static_assert(sizeof(vcs_objects_bench_t) % 16 == 0, "the machine behind a bench is aligned");
 
 /* Bytes from one bench to the next. */
 VCS_FN size_t vcs_objects_bench_bytes(const vcs_device_batch_view_t *batch) {

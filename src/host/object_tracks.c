@@ -1,10 +1,10 @@
 /* object_tracks.c: identity of objects over frames (vcs_objects_track, diffvcs/objects.h).
  *
- * Most objects are as they were in one of the last frames, at the same place, and are found in a table of places. Each of
- * the others takes the nearest track that is left, the nearest pairs first. An object looks for its nearest tracks once,
- * keeps the first few, and looks again only when others have taken all of them. Tracks of a family (a kind; of blocks, a
- * shape) are in a chain; where the chain is long, as in a picture of noise, they are looked up by the cells of a grid, from
- * the object's own cell outwards.
+ * Most objects are as they were in one of the last frames, at the same place, and are found in a table of places. Each
+ * of the others takes the nearest track that is left, the nearest pairs first. An object looks for its nearest tracks
+ * once, keeps the first few, and looks again only when others have taken all of them. Tracks of a family (a kind; of
+ * blocks, a shape) are in a chain; where the chain is long, as in a picture of noise, they are looked up by the cells
+ * of a grid, from the object's own cell outwards.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,6 +23,7 @@ static int distance(const vcs_object_t *was, const vcs_object_t *is) {
   if (was->kind != is->kind) return FAR + 1;
   if (was->kind == VCS_OBJECT_PLAYFIELD && was->pattern != is->pattern) return FAR + 1;
   const int dx = abs(middle_x(was) - middle_x(is)) / 2, dy = abs(middle_y(was) - middle_y(is)) / 2;
+  if (was->kind == VCS_OBJECT_PLAYFIELD) return dx + dy; /* its pattern is its size */
   const int size = (abs(was->w - is->w) + abs(was->h - is->h)) / 2;
   const int shape = was->pattern == is->pattern ? 0 : 2;
   return dx + dy + size + shape;
@@ -48,7 +49,7 @@ static uint32_t family_of(const vcs_object_t *o) {
 }
 
 /* Cells of CELL pixels. Objects whose cells are n apart, in x or in y, are at least (n - 1) * CELL from each other. */
-enum { CELL = 8, RINGS = FAR / CELL + 1, MANY = 24 }; /* MANY: tracks of a family for which there is a grid */
+enum { CELL = 4, RINGS = FAR / CELL + 1, MANY = 24 }; /* MANY: tracks of a family for which there is a grid */
 static uint32_t cell_of(const vcs_object_t *o) {
   return (uint32_t)middle_y(o) / (2 * CELL) << 8 | (uint32_t)middle_x(o) / (2 * CELL);
 }
@@ -125,17 +126,14 @@ static void make_grid(search_t *s) {
 
 /* A track that is left may be one of the nearest. */
 static void offer(const search_t *s, const vcs_object_t *object, int32_t k, choice_t *choice) {
-  if (s->taken[k]) return;
   const int d = distance(&s->tracks->track[k].object, object);
   if (d > FAR) return;
   int at = choice->count;
+  if (at == NEAREST) choice->more = true;
+  if (at == NEAREST && d > choice->distance[at - 1]) return;
   while (at > 0 && (d < choice->distance[at - 1] || (d == choice->distance[at - 1] && k < choice->track[at - 1]))) at--;
-  if (choice->count < NEAREST) {
-    choice->count++;
-  } else {
-    choice->more = true;
-    if (at == NEAREST) return;
-  }
+  if (at == NEAREST) return;
+  if (choice->count < NEAREST) choice->count++;
   for (int i = choice->count - 1; i > at; i--) {
     choice->distance[i] = choice->distance[i - 1];
     choice->track[i] = choice->track[i - 1];
@@ -144,12 +142,12 @@ static void offer(const search_t *s, const vcs_object_t *object, int32_t k, choi
   choice->track[at] = (int16_t)k;
 }
 
-/* Offers the tracks of a cell. */
-static void offer_cell(const search_t *s, const vcs_object_t *object, int x, int y, choice_t *choice) {
+/* Offers the tracks of a family in a cell. */
+static void offer_cell(const search_t *s, const vcs_object_t *object, uint32_t family, int x, int y, choice_t *choice) {
   if (x < 0 || y < 0) return;
   const uint32_t cell = (uint32_t)y << 8 | (uint32_t)x;
-  for (int32_t k = s->corner[slot_of(cell ^ family_of(object) << 16)]; k >= 0; k = s->behind[k]) {
-    if (s->cell[k] == cell) offer(s, object, k, choice);
+  for (int32_t k = s->corner[slot_of(cell ^ family << 16)]; k >= 0; k = s->behind[k]) {
+    if (s->cell[k] == cell && !s->taken[k]) offer(s, object, k, choice);
   }
 }
 
@@ -159,18 +157,20 @@ static void look(search_t *s, const vcs_object_t *object, choice_t *choice) {
   const int x = (int)(cell & 0xFF), y = (int)(cell >> 8);
   *choice = (choice_t){.looked = true};
   if (s->members[family] < MANY) {
-    for (int32_t k = s->first[family]; k >= 0; k = s->next[k]) offer(s, object, k, choice);
+    for (int32_t k = s->first[family]; k >= 0; k = s->next[k]) {
+      if (!s->taken[k]) offer(s, object, k, choice);
+    }
     return;
   }
   if (!s->gridded) make_grid(s);
   for (int ring = 0; ring <= RINGS; ring++) {
     for (int i = x - ring; i <= x + ring; i++) {
-      offer_cell(s, object, i, y - ring, choice);
-      if (ring) offer_cell(s, object, i, y + ring, choice);
+      offer_cell(s, object, family, i, y - ring, choice);
+      if (ring) offer_cell(s, object, family, i, y + ring, choice);
     }
     for (int i = y - ring + 1; i < y + ring; i++) {
-      offer_cell(s, object, x - ring, i, choice);
-      offer_cell(s, object, x + ring, i, choice);
+      offer_cell(s, object, family, x - ring, i, choice);
+      offer_cell(s, object, family, x + ring, i, choice);
     }
     if (!choice->count || choice->distance[0] >= ring * CELL) continue;
     while (choice->distance[choice->count - 1] >= ring * CELL) choice->count--; /* others may be nearer than these */
