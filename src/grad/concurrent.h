@@ -125,7 +125,6 @@ enum {
 typedef struct {
   uint64_t key;  /* pc, sp, a, x, y, p */
   uint64_t live; /* of the key: what this row or a later one reads before it is set. The rest may differ in a sleeper */
-  uint32_t cycles;
   uint32_t access, touch, rom_touch; /* the first of each that is not before the row */
   uint32_t wiring;
 } vcs_stand_t;
@@ -166,7 +165,8 @@ typedef struct {
 } vcs_collision_read_t;
 
 typedef struct {
-  vcs_stand_t *rows; /* count + 1, and one that is never reached */
+  vcs_stand_t *rows; /* count + 1 */
+  uint32_t *cycles;  /* ... when they begin, and a time that is never reached */
   vcs_deed_t *deeds; /* by row */
   uint32_t count;
   uint16_t *touches;

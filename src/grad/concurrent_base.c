@@ -181,14 +181,16 @@ enum { ACCESSES_MOST = 32768 };
 bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   const size_t size = vcs_machine_size(cart);
   *frame = (vcs_base_frame_t){0};
-  frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
+  frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->rows);
+  frame->cycles = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->cycles);
   frame->deeds = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->deeds);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->deeds && frame->note.accesses && frame->begun && frame->m && frame->beam_m) {
+  if (frame->rows && frame->cycles && frame->deeds && frame->note.accesses && frame->begun && frame->m &&
+      frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -197,6 +199,7 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
 
 void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
+  free(frame->cycles);
   free(frame->deeds);
   free(frame->touches);
   free(frame->touch_values);
@@ -238,13 +241,9 @@ static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
 
 VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
-  frame->rows[row] = (vcs_stand_t){key,
-                                   UINT64_MAX,
-                                   vcs_cpu_cycles(cpu),
-                                   frame->note.count,
-                                   frame->touch_count,
-                                   frame->rom_touch_count,
-                                   frame->wiring_count - 1};
+  frame->cycles[row] = vcs_cpu_cycles(cpu);
+  frame->rows[row] = (vcs_stand_t){
+      key, UINT64_MAX, frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
 }
 
 /* ---- Registers that will not be read ---------------------------------------------------------------------------- */
@@ -329,7 +328,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   }
   if (!over) return false;
   stand(frame, cpu, frame->count);
-  frame->rows[frame->count + 1] = (vcs_stand_t){.cycles = UINT32_MAX};
+  frame->cycles[frame->count + 1] = UINT32_MAX;
   find_live(frame);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;
   vcs_cpu_store(cpu, m);

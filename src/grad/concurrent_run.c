@@ -9,8 +9,8 @@
 /* Where a flip is beside the base. */
 typedef struct {
   const vcs_base_frame_t *frame;
-  const vcs_stand_t *row; /* the first that is not earlier than the last look */
-  uint64_t next;          /* time from which on it is worth looking again */
+  uint32_t row;  /* the first that is not earlier than the last look */
+  uint64_t next; /* time from which on it is worth looking again */
 } beside_t;
 
 #define VCS_RUN_BESIDE
@@ -28,10 +28,11 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
-enum { SHIFTED = 40 };  /* cycles until the next look of one whose time is not the base's */
-enum { NEAR = 16 };     /* rows that are passed one by one */
-enum { PATIENCE = 64 }; /* rows without a look, at most, of one with other registers on the base's path */
-enum { AHEAD = 12 };    /* rows: a flip that would be woken so soon does not fall asleep */
+enum { SHIFTED = 40 };   /* cycles until the next look of one whose time is not the base's */
+enum { ELSEWHERE = 10 }; /* ... of one that is elsewhere in the program at the base's time */
+enum { NEAR = 16 };      /* rows that are passed one by one */
+enum { PATIENCE = 128 }; /* rows without a look, at most, of one with other registers on the base's path */
+enum { AHEAD = 12 };     /* rows: a flip that would be woken so soon does not fall asleep */
 
 VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
@@ -56,33 +57,34 @@ static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_st
          vcs_same_bytes(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte);
 }
 
-/* The last of the next rows that reads a byte of RAM in which the flip differs now; NULL: none does. */
-static const vcs_stand_t *last_reader(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_stand_t *row) {
-  const vcs_stand_t *last = &frame->rows[frame->count], *end = last - row > AHEAD ? row + AHEAD : last;
-  for (uint32_t touch = end->touch; touch > row->touch;) {
+/* The last of the next rows that reads a byte of RAM in which the flip differs now; frame->count: none does. */
+static uint32_t last_reader(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
+  uint32_t end = frame->count - row > AHEAD ? row + AHEAD : frame->count;
+  for (uint32_t touch = frame->rows[end].touch; touch > frame->rows[row].touch;) {
     const unsigned where = frame->touches[--touch];
     if (where >= VCS_WHERE_TIMER || frame->touch_values[touch] == m->ram[where]) continue;
-    while (end->touch > touch) end--;
+    while (frame->rows[end].touch > touch) end--;
     return end;
   }
-  return NULL;
+  return frame->count;
 }
 
 /* Whether a flip that stands where a row stands falls asleep there. */
 VCS_SLOW_FN bool meet(beside_t *beside, const vcs_t *m) {
-  if (!is_wired(beside->frame, m, beside->row)) return false;
-  const vcs_stand_t *reader = last_reader(beside->frame, m, beside->row);
-  if (!reader) return true;
-  beside->next = VCS_CYCLES((uint64_t)reader->cycles + 1);
+  const vcs_base_frame_t *frame = beside->frame;
+  if (!is_wired(frame, m, &frame->rows[beside->row])) return false;
+  const uint32_t reader = last_reader(frame, m, beside->row);
+  if (reader == frame->count) return true;
+  beside->next = VCS_CYCLES((uint64_t)frame->cycles[reader] + 1);
   return false;
 }
 
 /* The first row from `row` on that is not earlier than a time: the flip has passed a loop that waits. */
-VCS_SLOW_FN const vcs_stand_t *find_row(const vcs_base_frame_t *frame, const vcs_stand_t *row, uint32_t cycles) {
-  const vcs_stand_t *end = &frame->rows[frame->count + 1];
+VCS_SLOW_FN uint32_t find_row(const vcs_base_frame_t *frame, uint32_t row, uint32_t cycles) {
+  uint32_t end = frame->count + 1;
   while (row < end) {
-    const vcs_stand_t *middle = row + (end - row) / 2;
-    if (middle->cycles < cycles) {
+    const uint32_t middle = row + (end - row) / 2;
+    if (frame->cycles[middle] < cycles) {
       row = middle + 1;
     } else {
       end = middle;
@@ -91,48 +93,47 @@ VCS_SLOW_FN const vcs_stand_t *find_row(const vcs_base_frame_t *frame, const vcs
   return row;
 }
 
-/* A flip on the base's path differs in registers that may still be read: the time from which on they are not, or
- * at which it looks again. */
+/* A flip on the base's path differs in registers that may still be read: the time from which on they are not, or a
+ * little later, or when it looks again. */
 VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, uint32_t row, uint64_t registers) {
-  const vcs_stand_t *at = &frame->rows[row], *last = &frame->rows[frame->count];
-  if (last - at > PATIENCE) last = at + PATIENCE;
-  while (at < last && at->live & registers) at++;
-  return VCS_CYCLES((uint64_t)at->cycles);
+  const uint32_t last = frame->count - row > PATIENCE ? row + PATIENCE : frame->count;
+  uint32_t at = row;
+  while (at < last && frame->rows[at].live & registers) at += 1 + (at - row) / 4;
+  return VCS_CYCLES((uint64_t)frame->cycles[at < last ? at : last]);
 }
 
 /* Whether a flip stands where a row of the base stands. If not, it is not worth looking before beside->next. */
 VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
   const vcs_base_frame_t *frame = beside->frame;
-  const vcs_stand_t *row = beside->row;
   const uint32_t cycles = vcs_cpu_cycles(cpu);
-  for (int i = 0; row->cycles < cycles; i++, row++) { /* the row behind the last is never reached */
+  uint32_t row = beside->row;
+  for (int i = 0; frame->cycles[row] < cycles; i++, row++) { /* the time behind the last is never reached */
     if (VCS_UNLIKELY(i == NEAR)) {
       row = find_row(frame, row, cycles);
       break;
     }
   }
   beside->row = row;
-  if (row->cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
+  if (frame->cycles[row] != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
     beside->next = VCS_CYCLES((uint64_t)cycles + SHIFTED);
     return false;
   }
-  beside->next = VCS_CYCLES((uint64_t)cycles + 1);
-  if ((row->key & 0xFFFFFF) != (cpu->pc | (uint32_t)cpu->sp << VCS_KEY_SP)) return false;
+  const vcs_stand_t *stand = &frame->rows[row];
+  beside->next = VCS_CYCLES((uint64_t)cycles + ELSEWHERE);
+  if ((stand->key & 0xFFFFFF) != (cpu->pc | (uint32_t)cpu->sp << VCS_KEY_SP)) return false;
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
-  const uint64_t differs = (key ^ row->key) & row->live;
+  const uint64_t differs = (key ^ stand->key) & stand->live;
   if (differs) {
-    beside->next = wait_for(frame, (uint32_t)(row - frame->rows), differs);
+    beside->next = wait_for(frame, row, differs);
     return false;
   }
-  if (over || row == &frame->rows[frame->count]) {
-    return over && row == &frame->rows[frame->count] && is_wired(frame, m, row);
-  }
+  if (over || row == frame->count) return over && row == frame->count && is_wired(frame, m, stand);
   return meet(beside, m);
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
-  beside_t beside = {frame, &frame->rows[from], VCS_CYCLES((uint64_t)m->cycles + 1)};
+  beside_t beside = {frame, from, VCS_CYCLES((uint64_t)m->cycles + 1)};
   if (from < frame->count) { /* what the first instruction sets is not the base's */
     const uint64_t set = wait_for(frame, from + 1, vcs_facts_of[frame->deeds[from].opcode].sets);
     if (set > beside.next) beside.next = set;
@@ -148,7 +149,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
       left -= end & VCS_COUNT_MASK;
       over = end & VCS_RUN_OVER;
       if (end & RUN_MET) {
-        if (!note->full) met = (int32_t)(beside.row - frame->rows);
+        if (!note->full) met = (int32_t)beside.row;
         break;
       }
     }
@@ -160,7 +161,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
     vcs_cpu_load(&registers, m);
     if (m->jammed | note->full) break;
     if (left != most && look(&beside, &registers, m, over)) {
-      met = (int32_t)(beside.row - frame->rows);
+      met = (int32_t)beside.row;
       break;
     }
     if (over) {
@@ -180,8 +181,9 @@ static bool is_simple(const vcs_base_frame_t *frame, uint32_t row) {
   return !deed->many && !sounds && frame->rows[row].wiring == frame->rows[row + 1].wiring;
 }
 
-static void take_registers(vcs_cpu_t *cpu, const vcs_stand_t *stand) {
-  cpu->time = VCS_CYCLES((uint64_t)stand->cycles);
+static void take_registers(vcs_cpu_t *cpu, const vcs_base_frame_t *frame, uint32_t row) {
+  const vcs_stand_t *stand = &frame->rows[row];
+  cpu->time = VCS_CYCLES((uint64_t)frame->cycles[row]);
   cpu->pc = (uint16_t)stand->key;
   cpu->sp = (uint8_t)(stand->key >> VCS_KEY_SP);
   cpu->a = (uint8_t)(stand->key >> VCS_KEY_A);
@@ -202,7 +204,7 @@ void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *fram
       if (deed->out != VCS_NO_BYTE) m->ram[deed->out] = deed->written;
       continue;
     }
-    take_registers(cpu, &frame->rows[row]);
+    take_registers(cpu, frame, row);
     vcs_cpu_instruction(VCS_HERE);
     note->count = 0;
   }

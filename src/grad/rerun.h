@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
   const uint8_t *picture, *ram; /* the picture has no meaning unless it is looked at */
   int32_t score, lives;
-  const uint8_t *lines; /* a byte for each row of the picture: 0 where it is the base's; NULL: not computed */
+  const uint8_t *lines; /* a byte for each row of the picture: 0 where it is the base's, else 1; NULL: not computed */
   const vcs_t *state;   /* only with view.states; of it, only vcs_state_is_output (rerun.h) */
 } vcs_sight_t;
 
