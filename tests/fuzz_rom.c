@@ -4,6 +4,9 @@
  *                                        differentiate after one in EVERY of them (default 200)
  *   fuzz_rom FRAMES SEED reference       run FRAMES frames twice: as fast as possible, and by the reference, core/cpu.h
  *                                        and a TIA that draws, one instruction after the other
+ *   fuzz_rom FRAMES SEED cold            the same, with machines that start without the 60 frames that find the
+ *                                        television format, and more frames of each image: half of the time of
+ *                                        `reference` goes to frames that it does not compare
  *
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
@@ -104,9 +107,10 @@ static uint8_t *make_image(size_t size, unsigned kind) {
 
 static struct {
   uint64_t frames, drawn, jams, images, refused, instructions, environments, derivatives, too_large, rounded, compared;
+  uint64_t of_scheme[VCS_SCHEME_COUNT]; /* compared frames */
 } done;
 static unsigned derive_every = 200;
-static bool by_reference;
+static bool by_reference, cold;
 
 static vcs_controls_t random_controls(void) {
   vcs_controls_t controls;
@@ -351,16 +355,22 @@ static void play_with_reference(const vcs_cart_t *cart, uint64_t frames_left) {
   vcs_t *m = malloc(size), *twin = malloc(size);
   uint8_t *frames = malloc(2 * VCS_FRAME_BYTES), *twin_frames = malloc(2 * VCS_FRAME_BYTES);
   if (!m || !twin || !frames || !twin_frames) exit(2);
-  vcs_boot(cart, m, frames);
+  if (cold) {
+    vcs_console_power_on(cart, m);
+    vcs_reset(cart, m, frames);
+  } else {
+    vcs_boot(cart, m, frames);
+  }
   memcpy(twin, m, size);
   memcpy(twin_frames, frames, 2 * VCS_FRAME_BYTES);
   const bool draws = below(2);
-  for (int i = 0, calls = 1 + (int)below(60); i < calls && frames_left > 0; i++, frames_left--) {
+  for (int i = 0, calls = 1 + (int)below(cold ? 240 : 60); i < calls && frames_left > 0; i++, frames_left--) {
     control_both(cart, m, twin);
     vcs_frame(cart, m, draws ? frames : NULL);
     reference_frame(cart, twin, draws ? twin_frames : NULL);
     done.frames++;
     done.compared++;
+    done.of_scheme[cart->scheme]++;
     done.drawn += draws;
     if (memcmp(m, twin, size) != 0 || memcmp(frames, twin_frames, 2 * VCS_FRAME_BYTES) != 0) {
       fprintf(stderr, "not as the reference: image %" PRIu64 ", scheme %s, frame %d, %s, %s\n", done.images,
@@ -400,7 +410,7 @@ static void play_environment(const vcs_cart_t *cart) {
 static void one_image(uint64_t frames_left) {
   vcs_cart_options_t options = {.profile = (vcs_profile_t)below(VCS_PROFILE_COUNT),
                                 .scheme = (vcs_scheme_t)below(VCS_SCHEME_COUNT),
-                                .format = (vcs_format_t)below(5)};
+                                .format = (vcs_format_t)(cold ? 1 + below(4) : below(5))};
   size_t size = size_for((int)options.scheme);
   switch (below(16)) {
     case 0: /* cut short */
@@ -441,7 +451,8 @@ static void one_image(uint64_t frames_left) {
 int main(int argc, char **argv) {
   uint64_t frames = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000, reported = 0;
   random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-  by_reference = argc > 3 && strcmp(argv[3], "reference") == 0;
+  cold = argc > 3 && strcmp(argv[3], "cold") == 0;
+  by_reference = cold || (argc > 3 && strcmp(argv[3], "reference") == 0);
   if (argc > 3) derive_every = (unsigned)strtoul(argv[3], NULL, 10);
   if (derive_every == 0) derive_every = 1;
   while (done.frames < frames) {
@@ -456,5 +467,8 @@ int main(int argc, char **argv) {
          " too large, %" PRIu64 " rounded), %" PRIu64 " frames as the reference: no crash\n",
          done.images, done.refused, done.frames, done.drawn, done.instructions, done.jams, done.environments,
          done.derivatives, done.too_large, done.rounded, done.compared);
+  for (int scheme = 0; by_reference && scheme < VCS_SCHEME_COUNT; scheme++) {
+    if (done.of_scheme[scheme]) printf("%s: %" PRIu64 "\n", vcs_scheme_row(scheme)->name, done.of_scheme[scheme]);
+  }
   return 0;
 }

@@ -52,7 +52,7 @@ VCS_HOT_FN uint8_t vcs_bus_read_low(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t 
   return vcs_bus_read_chip(cart, m, video, addr, cpu->bus);
 }
 
-/* What a read on a page with hot spots stops: a set of VCS_STOP_... */
+/* Why a loop has to stop after a read on a page with hot spots: a set of VCS_STOP_... */
 VCS_SLOW_FN uint8_t vcs_bus_read_stops(const vcs_cart_t *cart, uint16_t addr) {
   return vcs_cart_is_rom(cart, addr & 0xFFFu, addr & 0xFFFu) ? 0 : VCS_STOP_BANKS;
 }

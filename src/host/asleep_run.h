@@ -188,6 +188,29 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
   return true;
 }
 
+/* RESPx in the picture, unless a copy of the player is being drawn. It has another place, and perhaps no first copy
+ * until the line ends. A line that ends without need, because its first copy is back, changes nothing. */
+VCS_SLOW_FN bool reset_player(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  const unsigned i = r - VCS_RESP0;
+  const int32_t at = vcs_moment_target(m, vcs_moment(time, r));
+  if (at <= asleep->video.start || at >= asleep->video.stop) return false;
+  m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+  const int to = vcs_reset_position(vcs_tia_hpos(m), true);
+  const int phase = vcs_player_phase(m->nusiz[i], m->pos[VCS_P0 + i], to);
+  if (phase == 1) return false;
+  vcs_asleep_note(asleep, time, r);
+  vcs_asleep_change(m, &asleep->video, 1u << (VCS_P0 + i), vcs_moment_last(asleep));
+  m->pos[VCS_P0 + i] = (uint8_t)to;
+  m->first_copy_off[i] = phase == 0;
+  if (phase == 0 && asleep->ending == VCS_NEVER) { /* as vcs_tia_settle does */
+    asleep->ending = VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, at) + 1);
+    const int32_t end = asleep->ending < asleep->video.late ? asleep->ending : asleep->video.late;
+    asleep->later = vcs_asleep_time(m, end - VCS_DELAY_MOST);
+    asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
+  }
+  return true;
+}
+
 /* Stores to a register unless that needs tia.h: then it returns false and has done nothing. */
 VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, uint8_t value) {
   vcs_asleep_t *asleep = vcs_asleep(video);
@@ -286,6 +309,9 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
       vcs_asleep_note(asleep, time, r);
       if (m->vdelp[i] != value) set_delay(m, asleep, value, i);
       return true;
+    case VCS_RESP0:
+    case VCS_RESP1:
+      return reset_player(m, asleep, time, r);
     case VCS_HMOVE:
       return hmove(m, asleep, time);
     case VCS_HMCLR:
