@@ -86,6 +86,14 @@ MENDS = [
      "program python3 tests/faults.py --program PROGRAM --saver SAVER --preload FAIL --kills 1 --only record"),
     ("steps after close", "python/diffvcs/_bind.py",
      "            self.pointer, self.owner, self.why = ctypes.c_void_p(), None, why\n", "            self.why = why\n", f"pytest {CARELESS} -k after_close"),
+    ("a step that is begun twice", "python/diffvcs/batch.py",
+     "            if self._begun is not None:\n", "            if False:\n", f"pytest {CARELESS} -k is_begun"),
+    ("objects of an environment under way", "src/host/batch.c",
+     "  if (batch->begun || batch->places[env].sent) return -1; /* a thread may be running it */\n", "", "test batch"),
+    ("a drawing at column 2^31 - 1", "src/study/edit.c", "o->width > VCS_WIDTH - o->x", "o->x + o->width > VCS_WIDTH", f"pytest {CARELESS} -k would_overflow"),
+    ("a run without controls", "python/diffvcs/functional.py", "        if len(self.controls) == 0:\n", "        if False:\n", f"pytest {CARELESS} -k without_frames"),
+    ("fields that take another number", "python/diffvcs/machine.py",
+     '_arrays.integers(value, "a value", record.dtype[name].base)', "value", f"pytest {CARELESS} -k another_number"),
 ]  # fmt: skip
 
 

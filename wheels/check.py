@@ -79,7 +79,7 @@ def check_library(data: bytes, platform: str, functions: set[str], inside: set[s
     needed = [
         library if isinstance(library, str) else library.name
         for library in binary.libraries
-        if getattr(library, "command", None) != lief.MachO.LoadCommand.TYPE.ID_DYLIB  # which is the library's own name
+        if form != "MACHO" or library.command != lief.MachO.LoadCommand.TYPE.ID_DYLIB  # which is the library's own name
     ]
     foreign = [library for library in needed if not re.fullmatch(allowed, library) and library not in inside]
     need(not foreign, "the library needs", foreign)

@@ -131,6 +131,8 @@ class ALEVectorInterface:
             raise ValueError(f"autoreset_mode is one of {', '.join(AUTORESET)}; {autoreset_mode!r} is none of them")
         roms = [rom_path] if isinstance(rom_path, (str, os.PathLike, Cartridge)) else rom_path
         self.carts = [Cartridge.find(rom, profile) for rom in roms]
+        if not self.carts:
+            raise _c.BadArgument("a batch needs a cartridge")
         options = _c.BatchOptions()
         lib.vcs_batch_defaults(options)
         on_device = self.device != devices.CPU
@@ -191,6 +193,8 @@ class ALEVectorInterface:
         for arrays, results in self._pool:
             if not self._copy or _references(arrays) <= UNHELD:
                 return arrays, results
+        if self.device != devices.CPU:  # whose arrays were made with the batch, and left it when it was closed
+            raise _c.Closed("this vector environment was closed; make a new one")
         made = _result_struct({n: self._new((self.batch_size, *shape), dtype) for n, shape, dtype in self._rows})
         if len(self._pool) < POOL:
             self._pool.append(made)

@@ -122,6 +122,8 @@ class TorchVectorEnv:
     def _make_parts(self, game: Any, on_host: int, **settings: Any) -> None:
         """Two of these objects, one with emulation on the host, and one on the device."""
         games = game if isinstance(game, list) else [game]
+        if not games:
+            raise ValueError("a batch needs a cartridge")
         dealt = [games[i % len(games)] for i in range(self.num_envs)]
         for emulation, own in (("host", dealt[:on_host]), ("device", dealt[on_host:])):
             played = list({id(one): one for one in own}.values())

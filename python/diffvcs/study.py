@@ -954,7 +954,9 @@ def vjp_directional(
     """
     need_run(run)
     if not isinstance(direction, Derivatives):
-        raise TypeError(f"a direction is Derivatives, whose dstate, drom and dinput count, not {type(direction).__name__}")
+        raise TypeError(
+            f"a direction is Derivatives, whose dstate, drom and dinput count, not {type(direction).__name__}"
+        )
     cart, count, shape = run.cart, len(run.frames), run.frames.shape[1:]
     pixels = None
     if dframes is not None:

@@ -494,6 +494,8 @@ def test_numbers_that_would_overflow_are_refused(world):
             diffvcs.history(world.played, first=value)
         with pytest.raises(diffvcs.BadArgument, match="the first frame is"):
             diffvcs.Debugger(world.played, frame=value)
+    with pytest.raises(diffvcs.BadArgument, match="press 4294967297: the run has"):
+        diffvcs.joystick(diffvcs.run(world.cart, world.state, [0]), (0, 100), press=2**32 + 1)
     for room in (MOST, 1, 0, -1):
         with pytest.raises(diffvcs.BadArgument, match="room for 2 to"):
             diffvcs.history(world.played, room=room)

@@ -10,7 +10,7 @@ import pytest
 
 torch = needs.module("torch")
 
-from diffvcs import VCSError  # noqa: E402
+from diffvcs import BadArgument, VCSError  # noqa: E402
 from diffvcs.batch import ALEVectorInterface  # noqa: E402
 from diffvcs.learn import TorchVectorEnv  # noqa: E402
 
@@ -197,6 +197,23 @@ def test_reference_learner_learns_resumes_and_refuses(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} >= {"agent.pt", "curve.csv", "result.json"}
     assert run("--minutes", "0.05", "--resume").returncode == 0
     assert run("--minutes", "0.02", "--cells", "3,4").returncode == 0
+
+
+@pytest.mark.parametrize("emulation", ["host", "device", "both"])
+def test_calls_out_of_order_are_refused(emulation):
+    with pytest.raises(ValueError, match="a batch needs a cartridge"):
+        TorchVectorEnv([], 4, device="cpu", emulation=emulation)
+    env = TorchVectorEnv("demo", 4, device="cpu", emulation=emulation, num_threads=1)
+    env.reset(seed=1)
+    with pytest.raises(BadArgument, match="no step was begun"):
+        env.recv()
+    env.send(torch.zeros(4, dtype=torch.int64))
+    env.recv()
+    with pytest.raises(BadArgument, match="no step was begun"):
+        env.recv()
+    env.close()
+    with pytest.raises(VCSError, match="closed"):
+        env.step(torch.zeros(4, dtype=torch.int64))
 
 
 @pytest.mark.parametrize("emulation", ["host", "device"])

@@ -120,8 +120,8 @@ static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
   vcs_joystick_t *r = job->result;
   vcs_ending_t ending;
   if (frames > FRAMES_MAX || o->press < 0 || o->press >= run->frames) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "press %d: the run has the frames 0 to %d, at most %d",
-                          (int)o->press, (int)run->frames - 1, FRAMES_MAX - 1);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "press %lld: the run has the frames 0 to %d, at most %d",
+                          (long long)o->press, (int)run->frames - 1, FRAMES_MAX - 1);
   }
   if (o->top < 0 || o->top >= o->bottom || o->bottom > run->cart->frame_height) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "rows %d:%d: the picture has the rows 0 to %d", (int)o->top,
