@@ -5,8 +5,8 @@
  * (vcs_beam_patch_t). Where a segment has none of its own, and no register that differs is read or shown in it, nothing
  * needs to be done: its pixels are the base's, its collisions are the base's there, registers that are overwritten
  * differ no more. Where no picture is drawn, and its own accesses only store other values in objects that cannot
- * collide, the values are kept. Any other segment is made by the core, from the registers on that the flip has at its
- * beginning: with a picture by the TIA that draws, without one by the TIA that sleeps (concurrent_collide.c).
+ * collide, the values are kept. Any other segment is made by the TIA that sleeps (concurrent_collide.c), from the
+ * registers on that the flip has at its beginning.
  *
  * The sets of a segment are on the safe side: they may name too much, never too little.
  */

@@ -1,8 +1,10 @@
-/* concurrent_collide.c: the TIA of a flip whose picture is not looked at: registers and collisions.
+/* concurrent_collide.c: accesses to the TIA of a flip: its registers, its collisions, and its picture if that is shown.
  *
  * Accesses are made by the core's TIA that sleeps (core/tia_asleep.h): a store notes its time and keeps the register,
  * and two objects are compared when one of them changes. So a line costs nothing, and a collision that is not looked
- * for costs nothing.
+ * for costs nothing. A picture is painted by rows (core/rows.h), from where the beam is when accesses begin to where it
+ * is when they end. What the reference paints ahead of the beam is not: a flip is only shown when its beam has left the
+ * picture.
  *
  * The last accesses that were only noted are recorded in full when something else has to know the TIA's clocks. Two are
  * enough for `seen_clock` and `seen_before`, because notes of different instructions are nine clocks apart or more, and
