@@ -5,7 +5,7 @@
  *   concurrent_follow.c  a row of the base for flips that read what differs, and stay on its path
  *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
- *   concurrent_collide.c the same without a picture: registers and collisions
+ *   concurrent_collide.c its accesses: registers, collisions and the picture
  */
 #ifndef VCS_GRAD_CONCURRENT_H
 #define VCS_GRAD_CONCURRENT_H
@@ -273,8 +273,9 @@ typedef struct {
   vcs_beam_t tia;
 } vcs_flip_beam_t;
 
-/* The TIA without a picture (concurrent_collide.c), in a machine. Between `begin` and `end` its registers are right,
- * but for clocks, and its collisions are those at the last reading of a collision register. */
+/* A TIA that accesses are made to (concurrent_collide.c), in a machine. Between `begin` and `end` its registers are
+ * right, but for clocks, and its collisions are those at the last reading of a collision register. With a picture, the
+ * rows are painted that the beam passes, up to where it is at the end. */
 typedef struct vcs_collide vcs_collide_t;
 vcs_collide_t *vcs_collide_create(void);
 void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m, uint8_t *picture);

@@ -5,8 +5,8 @@
  * (vcs_beam_patch_t). Where a segment has none of its own, and no register that differs is read or shown in it, nothing
  * needs to be done: its pixels are the base's, its collisions are the base's there, registers that are overwritten
  * differ no more. Where no picture is drawn, and its own accesses only store other values in objects that cannot
- * collide, the values are kept. Any other segment is made by the core, from the registers on that the flip has at its
- * beginning: with a picture by the TIA that draws, without one by the TIA that sleeps (concurrent_collide.c).
+ * collide, the values are kept. Any other segment is made by the TIA that sleeps (concurrent_collide.c), from the
+ * registers on that the flip has at its beginning.
  *
  * The sets of a segment are on the safe side: they may name too much, never too little.
  */
@@ -79,6 +79,7 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
   (LOOK(vblank, 0) | VCS_BEAM_MIRROR | LOOK(first_copy_off, 0) | LOOK(first_copy_off, 1) | LOOK(pf_mirrored, 0) | \
    LOOK(hmove_blank, 0) | LOOK(stars, 0) | LOOK(stars_phase, 0) | LOOK(stars_shape, 0) | VCS_BEAM_CLOCKS)
 #define ALL_HM (LOOK(hm, 0) | LOOK(hm, 1) | LOOK(hm, 2) | LOOK(hm, 3) | LOOK(hm, 4))
+#define ALL_COLOURS (LOOK(colu, 0) | LOOK(colu, 1) | LOOK(colu, 2) | LOOK(colu, 3))
 #define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
 
 /* Whatever an access changes is either replaced, by what does not depend on what was there, or counts as read. */
@@ -402,7 +403,7 @@ static void mark_lines(const vcs_beam_work_t *work, int32_t from) {
 
 /* Whether objects that differ could collide with something, so that it matters. */
 static bool may_collide(const vcs_base_frame_t *frame, const vcs_segment_t *here, uint64_t shown, uint16_t latched) {
-  const unsigned objects = objects_of(shown);
+  const unsigned objects = shown & ~ALL_COLOURS ? objects_of(shown) : 0;
   return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & frame->live & ~latched;
 }
 
@@ -513,14 +514,21 @@ static uint64_t readers(unsigned r) {
   }
 }
 
-/* The flip's own accesses in a segment, if all they do is to keep other values: *differs becomes what differs for them
- * behind the segment, *shown what may show in it, and *patch the next that is not in it. */
-static bool keep_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint64_t *differs, uint64_t *shown,
-                         int32_t *patch) {
+/* Values that a flip's own accesses in a segment leave in registers. */
+enum { KEPT_MOST = 8 };
+typedef struct {
+  uint64_t written; /* what they store, and may show */
+  int32_t patch;    /* the next that is not in the segment */
+  unsigned count;   /* of values that stay */
+  uint8_t look[KEPT_MOST], value[KEPT_MOST];
+} kept_t;
+
+/* Finds them, if that is all that the accesses do. */
+static bool keep_patches(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, kept_t *kept) {
   const vcs_base_frame_t *frame = work->frame;
   const uint32_t end = frame->segments[beam->at + 1].access;
-  for (*patch = beam->patch; *patch >= 0; *patch = work->patches->patches[*patch].next) {
-    const vcs_beam_patch_t *own = &work->patches->patches[*patch];
+  for (kept->patch = beam->patch; kept->patch >= 0; kept->patch = work->patches->patches[kept->patch].next) {
+    const vcs_beam_patch_t *own = &work->patches->patches[kept->patch];
     if (own->from >= end) break;
     const vcs_beam_access_t *base = &frame->note.accesses[own->from], *access = &work->patches->accesses[own->first];
     unsigned look;
@@ -536,10 +544,11 @@ static bool keep_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uin
       if (readers(later->reg) >> look & 1) return false;
       if (later->reg == base->reg || (later->reg == VCS_HMCLR && ALL_HM >> look & 1)) stays = false;
     }
-    *shown |= 1ull << look;
+    kept->written |= 1ull << look;
     if (!stays) continue;
-    *differs |= 1ull << look;
-    beam->tia.looks[look] = value;
+    if (kept->count == KEPT_MOST) return false;
+    kept->look[kept->count] = (uint8_t)look;
+    kept->value[kept->count++] = value;
   }
   return true;
 }
@@ -548,15 +557,14 @@ static bool keep_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uin
 static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   const vcs_segment_t *here = &work->frame->segments[beam->at];
   const bool last = beam->at + 1 == work->frame->segment_count;
-  uint64_t kept = 0, written = 0;
+  kept_t kept;
+  kept.written = kept.count = 0;
   if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) {
     if (last || work->picture || work->cart->colour_loss || beam->differs & here->reads) return false;
-    vcs_flip_beam_t copy = *beam;
-    if (!keep_patches(work, &copy, &kept, &written, &copy.patch)) return false;
-    const uint64_t shown = (beam->differs & here->shows) | written;
+    if (!keep_patches(work, beam, &kept)) return false;
+    const uint64_t shown = (beam->differs & here->shows) | kept.written;
     if (may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) return false;
-    beam->tia = copy.tia;
-    beam->patch = copy.patch;
+    beam->patch = kept.patch;
   }
   if (beam->differs) {
     if (beam->differs & here->reads) return false;
@@ -569,7 +577,10 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
     beam->differs &= ~here->replaced;
     if (beam->differs & here->moves) move(beam, here);
   }
-  beam->differs |= kept;
+  for (unsigned i = 0; i < kept.count; i++) {
+    beam->tia.looks[kept.look[i]] = kept.value[i];
+    beam->differs |= 1ull << kept.look[i];
+  }
   beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
   if (here->clears) beam->unknown = (uint16_t)~work->frame->live;
   beam->at++;
@@ -611,12 +622,19 @@ static void stride(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t 
   beam->at = (uint32_t)(here - frame->segments);
 }
 
+/* Whether a flip makes an access of its own in its segment. */
+static bool has_own_access(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  return beam->patch >= 0 && work->patches->patches[beam->patch].from < work->frame->segments[beam->at + 1].access;
+}
+
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   while (beam->at < segment) {
     leap(work, beam, segment);
     if (beam->at >= segment) return;
-    stride(work, beam, segment);
-    if (beam->at >= segment) return;
+    if (!has_own_access(work, beam)) {
+      stride(work, beam, segment);
+      if (beam->at >= segment) return;
+    }
     if (skip(work, beam)) continue;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
     const int32_t line = beam->differs & VCS_BEAM_CLOCKS ? beam->tia.line : before->line;

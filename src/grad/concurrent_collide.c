@@ -1,8 +1,10 @@
-/* concurrent_collide.c: the TIA of a flip whose picture is not looked at: registers and collisions.
+/* concurrent_collide.c: accesses to the TIA of a flip: its registers, its collisions, and its picture if that is shown.
  *
  * Accesses are made by the core's TIA that sleeps (core/tia_asleep.h): a store notes its time and keeps the register,
  * and two objects are compared when one of them changes. So a line costs nothing, and a collision that is not looked
- * for costs nothing.
+ * for costs nothing. A picture is painted by rows (core/rows.h), from where the beam is when accesses begin to where it
+ * is when they end. What the reference paints ahead of the beam is not: a flip is only shown when its beam has left the
+ * picture.
  *
  * The last accesses that were only noted are recorded in full when something else has to know the TIA's clocks. Two are
  * enough for `seen_clock` and `seen_before`, because notes of different instructions are nine clocks apart or more, and
@@ -246,30 +248,40 @@ VCS_HOT_FN bool keep(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value
   }
 }
 
-/* Makes accesses as long as they only store their values. The first that does not is returned. */
+/* HMOVE, if nothing can collide wherever objects are then. It looks at the clock, which stands below the picture. */
+VCS_HOT_FN bool moves(vcs_collide_t *collide, vcs_t *m, uint64_t time) {
+  vcs_asleep_t *asleep = &collide->asleep;
+  const unsigned apart = m->vblank & 2 ? 0 : asleep->apart & ~(unsigned)m->collisions;
+  if (asleep->wake == UINT64_MAX || vcs_pairs(collide->possible) & apart) return false;
+  return vcs_asleep_sleeps(m, asleep, time, VCS_HMOVE) && hmove(m, asleep, time);
+}
+
+/* Makes an access, if all that it does is to store a value. */
+VCS_HOT_FN bool dozes_on(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
+  const uint64_t time = VCS_CYCLES((uint64_t)access->cycles);
+  if (VCS_UNLIKELY(time >= collide->asleep.later)) return false;
+  if (VCS_UNLIKELY(access->kind != VCS_BEAM_WRITE)) {
+    if (access->kind == VCS_BEAM_NEXT || access->reg < 8) return false;
+  } else if (access->reg == VCS_HMOVE) {
+    return moves(collide, m, time);
+  } else if (!keep(collide, m, access->reg, access->value)) {
+    return false;
+  }
+  if (VCS_UNLIKELY(time >= collide->asleep.wake)) vcs_asleep_stirs(m, &collide->asleep, time, register_of(access));
+  return true;
+}
+
+/* Makes accesses as long as they do that. The first that does not is returned. */
 VCS_HOT_FN const vcs_beam_access_t *doze(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access,
                                          const vcs_beam_access_t *end) {
-  vcs_asleep_t *asleep = &collide->asleep;
   const vcs_beam_access_t *const begin = access;
-  uint64_t wake = asleep->wake >> VCS_CYCLES_SHIFT;
   uint32_t cycles = collide->cycles;
-  for (; access != end; cycles = access++->cycles) {
-    if (VCS_UNLIKELY(access->cycles == cycles || access->cycles >= asleep->later >> VCS_CYCLES_SHIFT)) break;
-    if (VCS_UNLIKELY(access->kind != VCS_BEAM_WRITE)) {
-      if (access->kind == VCS_BEAM_NEXT || access->reg < 8) break;
-    } else if (!keep(collide, m, access->reg, access->value)) {
-      break;
-    }
-    if (VCS_UNLIKELY(access->cycles >= wake)) {
-      vcs_asleep_stirs(m, asleep, VCS_CYCLES((uint64_t)access->cycles), register_of(access));
-      wake = asleep->wake >> VCS_CYCLES_SHIFT;
-    }
-  }
+  while (access != end && access->cycles != cycles && dozes_on(collide, m, access)) cycles = access++->cycles;
   if (access == begin) return access;
   collide->before = access - begin > 1 ? moment_of(access - 2) : collide->last;
   collide->last = moment_of(access - 1);
   collide->cycles = cycles;
-  vcs_asleep_note(asleep, VCS_CYCLES((uint64_t)cycles), register_of(access - 1));
+  vcs_asleep_note(&collide->asleep, VCS_CYCLES((uint64_t)cycles), register_of(access - 1));
   return access;
 }
 
