@@ -14,8 +14,8 @@ other values, one byte at a time, and the frame is run again. A wrong pixel is t
 
 `paired` counts the values of a byte of data that put a wrong pixel right and that `edit` combined with all values of all other bytes that
 reach the figure, at most --pairs of them; `unpaired` those that were left in the end. `shown` says what follows: the figure is shown; or
-no other value of one byte of data has fewer wrong pixels; or no two bytes have. The last column is what is still wrong if `edit` goes on from there and may change the operands of
-immediate instructions, too, with at most --code-pairs values.
+no other value of one byte of data has fewer wrong pixels; or no two bytes have. The last column is what another search leaves that may
+change the operands of immediate instructions, too, with at most --code-pairs first values.
 
     python bench/drawings.py                  # docs/edit.md
     python bench/drawings.py --games pong --drawings 1
@@ -120,7 +120,9 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=GAMES)
     parser.add_argument("--drawings", type=int, default=2, help="of each game")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--pairs", type=int, default=1000000, help="values that are combined with those of other bytes, at most")
+    parser.add_argument(
+        "--pairs", type=int, default=1000000, help="values that are combined with those of other bytes, at most"
+    )
     parser.add_argument("--code-pairs", type=int, default=30, help="the same where operands may change, too")
     options = parser.parse_args()
     print(
@@ -141,12 +143,10 @@ def main() -> None:
             why = dict.fromkeys(("unreached", "code", "excluded", "tied", "left"), 0)
             shown, with_operands = "the figure", 0
             if found.wrong_after:
-                patched = diffvcs.Cartridge(game, patch=found.patch)
-                why = explain(start, patched, figure, x, y)
+                why = explain(start, diffvcs.Cartridge(game, patch=found.patch), figure, x, y)
                 shown = "impossible for one byte" if found.pairs_left else "impossible for two bytes"
-                again = diffvcs.run(patched, start, ["NOOP"])
                 with_operands = diffvcs.edit(
-                    again, colours, x, y, exact=True, pairs=options.code_pairs, code=True
+                    played, colours, x, y, exact=True, pairs=options.code_pairs, code=True
                 ).wrong_after
             print(
                 f"| {game} | {figure.shape[1]}x{figure.shape[0]} at {x},{y} | {figure.size} | {found.wrong_before} | "

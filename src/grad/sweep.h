@@ -272,6 +272,7 @@ typedef struct {
   float pending;        /* its product with the tangent or adjoint */
   float share;          /* along a direction: how much of its flag's tangent that is */
   bool idle;            /* ... its flag does not move */
+  bool inside;          /* its branch is in a region, and it has no part in products (region.c) */
   bool refused;         /* it begins a chain that explodes, and has no part in products (vcs_forks_probe) */
 } vcs_fork_t;
 
@@ -296,6 +297,10 @@ void vcs_forks_turn(vcs_forks_t *forks);
 
 /* Before a row is walked forwards, or after it was walked backwards: what forks have to do there. */
 void vcs_forks_row(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);
+
+/* Crosses the region that begins at a row, or walking backwards the one that ends there, and returns the row to go on
+ * with; without a region that is the row itself. */
+int32_t vcs_regions_cross(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);
 
 void vcs_forks_report(const vcs_forks_t *forks, vcs_grad_report_t *report);
 
