@@ -329,7 +329,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
 /* ---- Walking
  * ----------------------------------------------------------------------------------------------------------- */
 
-bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *frames) {
+bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *frames, bool along) {
   f->tape = tape;
   f->frames = frames;
   f->difference_count = 0;
@@ -374,7 +374,7 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
     }
     f->by_row[fork->meets] = b;
   }
-  return vcs_regions_begin(f);
+  return vcs_regions_begin(f, along);
 }
 
 void vcs_forks_turn(vcs_forks_t *f) {
@@ -447,10 +447,17 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
+/* In a probe every branch turns once. A flag that moves by more than this is moved by a chain of forks that explodes.
+ */
+static const float turns_max = 64;
+
 void vcs_forks_probe(vcs_forks_t *f, bool probing) {
   f->probing = probing;
   for (int32_t b = 0; b < f->tape->branch_count; b++) f->forks[b].pending = 0;
 }
+
+/* The adjoint of a branch in a probe: either sign, so that many small terms do not add up. */
+static float probe_of(int32_t branch) { return (uint32_t)branch * 2654435761u >> 31 ? 1.0F : -1.0F; }
 
 /* forward: the branch at this row keeps its flag's tangent; along a direction not more of it than one turn */
 static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
@@ -463,9 +470,9 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
         sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
   if (f->probing) {
     if (fork->meets < 0) return;
-    fork->refused = !(fabsf(fork->pending) <= vcs_turns_max);
+    fork->refused = !(fabsf(fork->pending) <= turns_max);
     if (fork->refused) return;
-    *slot += sign * (fork->pending + vcs_forks_seed(branch));
+    *slot += sign * (fork->pending + probe_of(branch));
     s->live[VCS_OFFSET(p)] = 1;
   } else if (s->reverse) {
     if (fork->pending == 0) return;

@@ -13,7 +13,7 @@ typedef struct {
   bool of_rom;
   bool written; /* the region writes that byte: without a column nothing is left of the move */
   bool run;     /* the column is known */
-  bool lost;    /* it has none: the move does not arrive at the exit, or begins a chain that explodes */
+  bool lost;    /* it has none: the move does not arrive at the exit */
 } vcs_move_t;
 
 /* Rows [entry, exit) of the run as one primitive. */
@@ -66,13 +66,6 @@ static const float vcs_beyond_meaning = 1e30F;
 
 VCS_FN float vcs_bounded(float value, float most) { return value > most ? most : value < -most ? -most : value; }
 
-/* In a probe every branch turns once, and so does every move of a region. What moves more than this begins a chain that
- * explodes. */
-static const float vcs_turns_max = 64;
-
-/* The adjoint of a branch or a move in a probe: either sign, so that many small terms do not add up. */
-VCS_FN float vcs_forks_seed(int32_t number) { return (uint32_t)number * 2654435761u >> 31 ? 1.0F : -1.0F; }
-
 /* Makes room for `count` elements in an array. False: no memory. */
 bool vcs_forks_room(void **array, size_t count, size_t size);
 
@@ -91,8 +84,8 @@ void vcs_forks_link(const vcs_forks_t *f, vcs_sweep_t *s, float *number, int32_t
 /* With a tangent's side, cancels opposite moves of a byte of the state at a row. */
 void vcs_forks_cancel(const vcs_forks_t *f, const vcs_sweep_t *s, int32_t fork, int32_t row, size_t offset);
 
-/* Finds the regions of a tape whose forks are known. False: no memory. */
-bool vcs_regions_begin(vcs_forks_t *f);
+/* Finds the regions of a tape whose forks are known: `along` a direction there are some. False: no memory. */
+bool vcs_regions_begin(vcs_forks_t *f, bool along);
 void vcs_regions_free(vcs_regions_t *regions);
 
 #endif

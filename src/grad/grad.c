@@ -162,7 +162,7 @@ static vcs_status_t prepare(walk_t *walk, int32_t rows, vcs_error_t *error) {
   bool whole = rows == WHOLE_FRAME;
   if (!(whole ? vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames)
               : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, rows, walk->window)) ||
-      (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames))) {
+      (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames, s->rule == VCS_SIDE_TANGENT))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   walk->report.instructions += (uint64_t)walk->tape->count;

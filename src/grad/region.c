@@ -14,11 +14,13 @@
  * (fork.c), if the region reads and writes registers, RAM and ROM only (so that time is no input) without the stack,
  * if it is short and has few inputs, and if no fork of an earlier branch meets inside of it.
  *
- * A move that does not arrive at the exit, or that a probe finds to explode (fork.c), has no column; of a byte that the
- * region only reads the move itself is left. Columns are found when they are first needed, and both products use the
- * same ones.
+ * A move that does not arrive at the exit has no column; of a byte that the region only reads the move itself is left.
+ * Columns are found when they are first needed, and both products use the same ones. As at a branch, the tangent of a
+ * move is cut at 1.
+ *
+ * There are regions along a direction only, where few moves have a tangent. A VJP without one would have to execute all
+ * moves of all regions, which costs more than it gains (docs/gradients.md).
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,7 +217,7 @@ static int32_t entry_of(const vcs_forks_t *f, int32_t branch_row, int32_t from) 
   return branch_row;
 }
 
-bool vcs_regions_begin(vcs_forks_t *f) {
+bool vcs_regions_begin(vcs_forks_t *f, bool along) {
   vcs_regions_t *r = &f->regions;
   const size_t rows = (size_t)f->tape->count + 1;
   int32_t end = 0; /* of the last region */
@@ -235,8 +237,8 @@ bool vcs_regions_begin(vcs_forks_t *f) {
   for (size_t i = 0; i < rows; i++) r->from[i] = r->to[i] = -1;
   for (int32_t b = 0; b < f->tape->branch_count; b++) {
     vcs_fork_t *fork = &f->forks[b];
-    fork->inside = fork->row < end;
-    if (fork->inside || fork->meets < 0) continue;
+    fork->inside = along && fork->row < end;
+    if (!along || fork->inside || fork->meets < 0) continue;
     const int32_t entry = entry_of(f, fork->row, end), exit = fork->meets, count = r->count;
     bool alone = exit - entry <= LENGTH_MAX;
     for (int32_t i = entry + 1; alone && i < exit; i++) alone = !meets_at(f, i, entry);
@@ -297,10 +299,13 @@ static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *mov
 static void link_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region, vcs_move_t *move, float tangent) {
   if (!move->run) run_move(f, region, move);
   if (!move->lost) {
-    float along = move->direction * vcs_bounded(tangent, s->rule == VCS_SIDE_TANGENT ? 1 : vcs_beyond_meaning);
-    move->share = s->rule == VCS_SIDE_TANGENT ? move->direction * along / tangent : 1;
+    float along = move->direction * vcs_bounded(tangent, 1);
+    move->share = move->direction * along / tangent;
     vcs_forks_link(f, s, &along, move->first, move->count);
-  } else if (!move->written) {
+    return;
+  }
+  move->share = 1;
+  if (!move->written) {
     s->state[move->slot] += tangent;
     s->live[move->slot / VCS_SLOTS] = 1;
   }
@@ -310,13 +315,9 @@ static void link_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *re
 static float link_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region, vcs_move_t *move) {
   float sum = 0;
   if (!move->run) run_move(f, region, move);
-  if (!move->lost) {
-    vcs_forks_link(f, s, &sum, move->first, move->count);
-    if (f->probing) move->lost = !(fabsf(sum) <= vcs_turns_max);
-  }
   if (move->lost) return move->written ? 0 : s->state[move->slot];
-  if (f->probing) sum += vcs_forks_seed((int32_t)(move - f->regions.moves));
-  return move->direction * (s->directional ? move->share : 1) * vcs_bounded(sum, vcs_beyond_meaning);
+  vcs_forks_link(f, s, &sum, move->first, move->count);
+  return move->direction * move->share * vcs_bounded(sum, vcs_beyond_meaning);
 }
 
 /* ---- Walking ---------------------------------------------------------------------------------------------------- */
@@ -364,15 +365,14 @@ static int32_t cross_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t
 static int32_t cross_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region) {
   vcs_move_t *moves = f->regions.moves + region->move;
   float adjoints[MOVES_MAX];
-  if (s->directional) cancel(f, s, region);
+  cancel(f, s, region);
   for (int32_t i = region->exit - 1; i >= region->entry; i--) {
     const vcs_applied_t at = {f->tape, f->cart, s->m, &f->tape->rows[i], 0};
     vcs_row_undo(&at, s->m);
   }
   for (int32_t i = 0; i < region->moves; i++) {
     if (moves[i].of_rom && !s->rom) break;
-    const bool idle = s->directional && moves[i].share == 0;
-    const float adjoint = idle ? 0 : link_backwards(f, s, region, &moves[i]);
+    const float adjoint = moves[i].share == 0 ? 0 : link_backwards(f, s, region, &moves[i]);
     if (moves[i].of_rom) {
       s->rom[moves[i].slot] += adjoint;
     } else {

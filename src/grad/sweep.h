@@ -284,9 +284,9 @@ void vcs_forks_free(vcs_forks_t *forks);
 /* Another run: nothing is counted yet. */
 void vcs_forks_restart(vcs_forks_t *forks);
 
-/* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
- * memory. */
-bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);
+/* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another; `along`
+ * a direction there are regions, too. False: no memory. */
+bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames, bool along);
 
 /* Whether the walk backwards that follows is a probe: forks that turn too many later ones are refused from then on, in
  * both directions. */
