@@ -2,9 +2,9 @@
 """Draws figures over objects of ten games with `diffvcs.edit`, and shows for each pixel that stays wrong why it does.
 
 A figure is drawn from a seed: symmetric, as coarse as the object is drawn (one bit wide, two rows high), in the object's colours, row by
-row. `edit` changes bytes of ROM until the frame after frame 200 shows it. If pixels are still wrong then, every byte that the frame
-reads as data, or as the operand of an immediate instruction, is set to all 255 other values, one byte at a time, and the frame is run
-again. A wrong pixel is then
+row. `edit` changes bytes of data until the frame after frame 200 shows it: bits, then all values of a byte, then pairs of values. If
+pixels are still wrong then, every byte that the frame reads as data, or as the operand of an immediate instruction, is set to all 255
+other values, one byte at a time, and the frame is run again. A wrong pixel is then
 
     unreached  if no value of any byte gives it the wanted colour;
     code       if only operands do, which `edit` leaves alone;
@@ -12,9 +12,10 @@ again. A wrong pixel is then
     tied       if each makes some others wrong, at least as many as it puts right;
     left       if a byte would have made the drawing better: the search missed it.
 
-The last column is the fewest wrong pixels that any two bytes of data leave: each value of a byte that puts a wrong pixel right is
-combined with all values of all bytes that change a pixel of the figure, and the frame is run for each pair. If it equals the column
-`after`, then neither one byte nor two make the drawing better.
+`paired` counts the values of a byte of data that put a wrong pixel right and that `edit` combined with all values of all other bytes that
+reach the figure, at most --pairs of them; `unpaired` those that were left in the end. `shown` says what follows: the figure is shown; or
+no other value of one byte of data has fewer wrong pixels; or no two bytes have. The last column is what another search leaves that may
+change the operands of immediate instructions, too, with at most --code-pairs first values.
 
     python bench/drawings.py                  # docs/edit.md
     python bench/drawings.py --games pong --drawings 1
@@ -74,46 +75,6 @@ def flips_of(offset: int) -> list[np.ndarray]:
     return sets
 
 
-def count_wrong(
-    start: np.ndarray, played: diffvcs.Run, sets: list[np.ndarray], figure: np.ndarray, x: int, y: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How many pixels are wrong after each set of flips; whether it puts one right; and whether it changes any."""
-    height, width = figure.shape
-    wrong = played.frames[-1][y : y + height, x : x + width] != figure
-    found = diffvcs.jacobian(played.cart, start, ["NOOP"], wrt=sets, of="screen", played=played)
-    row, column = found.index // 160 - y, found.index % 160 - x
-    inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-    row, column, number = row[inside], column[inside], found.column[inside]
-    right = found.flipped[inside] == figure[row, column]
-    counts = np.full(len(sets), int(wrong.sum()))
-    np.add.at(counts, number, (~right).astype(int) - wrong[row, column].astype(int))
-    helps, changes = np.zeros(len(sets), bool), np.zeros(len(sets), bool)
-    helps[number[right & wrong[row, column]]] = True
-    changes[number] = True
-    return counts, helps, changes
-
-
-def best_pair(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: int, y: int) -> int:
-    """The fewest wrong pixels that two other values of two bytes of data leave."""
-    played = diffvcs.run(cart, start, ["NOOP"])
-    data = np.flatnonzero(diffvcs.rom_uses(played)["kind"] == 1)
-    first, others, fewest = [], [], figure.size
-    for at in range(0, len(data), BYTES_AT_ONCE):
-        sets = [flip for offset in data[at : at + BYTES_AT_ONCE] for flip in flips_of(int(offset))]
-        counts, helps, changes = count_wrong(start, played, sets, figure, x, y)
-        fewest = min(fewest, int(counts.min()))
-        first += [sets[i] for i in np.flatnonzero(helps)]
-        for byte in np.flatnonzero(changes.reshape(-1, 255).any(axis=1)):
-            others.append(sets[255 * byte : 255 * (byte + 1)])
-    for one in first:
-        pairs = [
-            np.concatenate([one, other]) for sets in others if sets[0]["index"][0] != one["index"][0] for other in sets
-        ]
-        if pairs:
-            fewest = min(fewest, int(count_wrong(start, played, pairs, figure, x, y)[0].min()))
-    return fewest
-
-
 def explain(start: np.ndarray, cart: diffvcs.Cartridge, figure: np.ndarray, x: int, y: int) -> dict[str, int]:
     """Why the pixels that a cartridge shows differ from the figure."""
     played = diffvcs.run(cart, start, ["NOOP"])
@@ -159,12 +120,16 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=GAMES)
     parser.add_argument("--drawings", type=int, default=2, help="of each game")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--pairs", type=int, default=1000000, help="values that are combined with those of other bytes, at most"
+    )
+    parser.add_argument("--code-pairs", type=int, default=30, help="the same where operands may change, too")
     options = parser.parse_args()
     print(
         "| game | drawing | pixels | wrong before | after | unreached | code | excluded | tied | left | Jacobians | runs "
-        "| two bytes |"
+        "| paired | unpaired | shown | with operands |"
     )
-    print("|---|---|" + "---:|" * 11)
+    print("|---|---|" + "---:|" * 12 + "---|---:|")
     for game in options.games:
         for number in range(options.drawings):
             machine = diffvcs.Machine(game)
@@ -174,17 +139,19 @@ def main() -> None:
             played = diffvcs.run(machine.cart, start, ["NOOP"])
             figure, x, y = place_figure(machine, random.Random(f"{options.seed} {game} {number}"))
             colours = machine.cart.pixel_values("rgb")[figure].astype(np.uint8)
-            found = diffvcs.edit(played, colours, x, y, exact=True)
+            found = diffvcs.edit(played, colours, x, y, exact=True, pairs=options.pairs)
             why = dict.fromkeys(("unreached", "code", "excluded", "tied", "left"), 0)
-            fewest = found.wrong_after
+            shown, with_operands = "the figure", 0
             if found.wrong_after:
-                patched = diffvcs.Cartridge(game, patch=found.patch)
-                why = explain(start, patched, figure, x, y)
-                fewest = best_pair(start, patched, figure, x, y)
+                why = explain(start, diffvcs.Cartridge(game, patch=found.patch), figure, x, y)
+                shown = "impossible for one byte" if found.pairs_left else "impossible for two bytes"
+                with_operands = diffvcs.edit(
+                    played, colours, x, y, exact=True, pairs=options.code_pairs, code=True
+                ).wrong_after
             print(
                 f"| {game} | {figure.shape[1]}x{figure.shape[0]} at {x},{y} | {figure.size} | {found.wrong_before} | "
                 f"{found.wrong_after} | {' | '.join(str(count) for count in why.values())} | {found.walks} | {found.runs} | "
-                f"{fewest} |",
+                f"{found.pairs} | {found.pairs_left} | {shown} | {with_operands} |",
                 flush=True,
             )
 

@@ -39,7 +39,7 @@ FROZEN(vcs_score_game_options_t, 176, 120, budget, 112);
 FROZEN(vcs_attribution_options_t, 88, 24, wrt, 16);
 FROZEN(vcs_explain_options_t, 128, 64, parts, 56);
 FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
-FROZEN(vcs_edit_options_t, 136, 88, keep, 80);
+FROZEN(vcs_edit_options_t, 136, 104, code, 96);
 FROZEN(vcs_steer_options_t, 144, 80, report, 64);
 FROZEN(vcs_record_options_t, 128, 64, report, 48);
 FROZEN(vcs_annotate_options_t, 104, 40, report, 24);

@@ -63,4 +63,33 @@ keeps() {
 }
 keeps 0.01 'before, 0 after$' '^outside +[1-9][0-9]* pixels'
 keeps 1 'before, 48 after$' '^outside +0 pixels'
+
+# ends GAME REGION PATTERN OPTIONS ROW...: so many pixels stay wrong.
+ends() {
+  local game=$1 region=$2 pattern=$3 options=$4
+  shift 4
+  python3 "$here/draw_png.py" "$tmp/target.png" "$@" || exit 1
+  # shellcheck disable=SC2086 # several options
+  "$diffvcs" edit "$game" --frame 200 --region "$region" --target "$tmp/target.png" $options --out "$tmp/ends" >"$tmp/printed" 2>&1
+  if grep -Eq "$pattern" "$tmp/printed"; then
+    echo "ok - $game $options"
+  else
+    failures=$((failures + 1))
+    echo "not ok - $game $options"
+    sed 's/^/#   /' "$tmp/printed"
+  fi
+}
+
+# No byte by itself makes this ship better, but a pair of bytes does.
+if [ -f "$(image_of asteroids)" ]; then
+  ship="....######.... ....######.... ..##......##.. ..##......##.. ..####..####.. ..####..####.."
+  # shellcheck disable=SC2086 # rows
+  ends asteroids 140,19,14,6 'before, 36 after$' "" $ship
+  # shellcheck disable=SC2086
+  ends asteroids 140,19,14,6 'before, 8 after$' "--pairs 2" $ship
+fi
+# The paddle of Pong has no data: its pixels come from operands.
+h="....#..#...." v=".....##....." o="............" f="....####...."
+ends pong 136,96,12,16 'before, 28 after$' "--pairs 100" $h $h $v $v $h $h $v $v $v $v $o $o $f $f $f $f
+ends pong 136,96,12,16 'before, 20 after$' "--code" $h $h $v $v $h $h $v $v $v $v $o $o $f $f $f $f
 [ "$failures" = 0 ]

@@ -544,6 +544,52 @@ static void test_forks_see_what_brk_pushes(void **state) {
   vcs_cart_free(cart);
 }
 
+/* A division by subtraction: each bit of the dividend has its exact effect, however many turns of the loop it adds. */
+static void test_a_division_is_one_primitive(void **state) {
+  static const uint8_t program[] = {0xA5, 0x80, 0x38, 0xA0, 0xFF,              /* LDA $80  SEC  LDY #$FF */
+                                    0xC8, 0xE9, 0x0F, 0xB0, 0xFB,              /* turn: INY  SBC #15  BCS turn */
+                                    0x84, 0x81, 0x85, 0x82,                    /* STY $81  STA $82 */
+                                    0xA2, 0x02, 0x86, 0x00,                    /* over: LDX #2  STX VSYNC */
+                                    0x85, 0x02, 0x85, 0x02, 0x85, 0x02,        /* STA WSYNC, three times */
+                                    0xA0, 0x00, 0x84, 0x00, 0x4C, 0x0E, 0xF0}; /* LDY #0  STY VSYNC  JMP over */
+  enum { DIVIDEND = 100, FIRST_BYTE = 8 * VCS_OFFSET(ram) };
+  static uint8_t image[4096];
+  static fixture_t fixture;
+  static vcs_t base, flipped;
+  (void)state;
+  memcpy(image, program, sizeof program);
+  image[0xFFD] = 0xF0;
+  vcs_cart_t *cart = load(image, sizeof image);
+  set_fixture(&fixture, cart, 2);
+  memset(fixture.start.ram, 0, sizeof fixture.start.ram);
+  fixture.start.pc = 0xF000;
+  fixture.start.sp = 0xFF;
+  fixture.start.p = 0;
+  fixture.start.ram[0] = DIVIDEND;
+  fixture.run.frames = 1;
+  memcpy(&base, &fixture.start, vcs_state_size(cart));
+  vcs_frame(cart, &base, NULL);
+  assert_int_equal(base.ram[1], DIVIDEND / 15);
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  options.fork_window = 256;
+  for (int bit = 0; bit < 8; bit++) {
+    memcpy(&flipped, &fixture.start, vcs_state_size(cart));
+    flipped.ram[0] ^= (uint8_t)(1 << bit);
+    vcs_frame(cart, &flipped, NULL);
+    in_t in = {floats(fixture.size), NULL, NULL};
+    out_t out = {floats(fixture.size), {NULL, NULL}};
+    in.state[FIRST_BYTE + bit] = DIVIDEND >> bit & 1 ? -1.0F : 1.0F;
+    product(false, &fixture, &options, &in, &out);
+    for (int i = 0; i < 8 * 128; i++) {
+      const float effect = (float)((flipped.ram[i / 8] >> i % 8 & 1) - (base.ram[i / 8] >> i % 8 & 1));
+      assert_float_equal(out.state[FIRST_BYTE + i], effect, 0);
+    }
+    free_all(&in, &out);
+  }
+  vcs_cart_free(cart);
+}
+
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static fixture_t demo_fixture;
@@ -864,6 +910,7 @@ int main(int argc, char **argv) {
     cmocka_unit_test(test_forks_that_explode_are_refused),
     cmocka_unit_test(test_forks_stay_finite),
     cmocka_unit_test(test_forks_see_what_brk_pushes),
+    cmocka_unit_test(test_a_division_is_one_primitive),
     cmocka_unit_test(test_results_are_the_same_every_time_and_added),
     cmocka_unit_test(test_a_workspace_makes_no_difference),
     cmocka_unit_test(test_passes_together_are_passes_alone),

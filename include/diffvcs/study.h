@@ -614,7 +614,10 @@ typedef struct {
   int64_t budget; /* emulated frames after which no step begins; 0: any number */
   double keep;    /* how many wrong pixels of the region a pixel outside of it counts for, in each frame in which it
                      is not as the original shows it; 0: the rest of the picture may change */
-  uint64_t reserved[6]; /* 0 */
+  int64_t pairs;  /* method "exact": where no byte helps, how many values of a byte are tried with all values of others,
+                     at most; 0: none */
+  int64_t code;   /* 1: operands of immediate instructions may change, too */
+  uint64_t reserved[4]; /* 0 */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -628,11 +631,13 @@ typedef struct {
                       walk costs */
   int32_t changed; /* pixels outside the region that are not as the original shows them, in all frames of the run; with
                       options.keep */
+  int64_t pairs, pairs_left; /* values that were tried with all values of other bytes; and how many were left at the end
+                                that put a wrong pixel right: if pixels are wrong and this is 0, no pair helps */
 } vcs_edit_t;
 
 /* Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing in a region, or nothing
  * helps any more. The exact Jacobian, or a reverse pass, says which flips help; flips are kept only if re-execution
- * shows fewer wrong pixels. */
+ * shows fewer wrong pixels. Where no bit helps, exact effects of all values of a byte are looked at, then of pairs. */
 VCS_API vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *options, vcs_edit_t *result,
                               vcs_error_t *error);
 VCS_API void vcs_edit_free(vcs_edit_t *result);

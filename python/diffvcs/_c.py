@@ -171,7 +171,7 @@ vcs_status_t vcs_call_score_heading(vcs_profile_t profile, const vcs_score_game_
 vcs_status_t vcs_call_annotate(const vcs_cart_t *cart, const char *game, int32_t seeds, int32_t depths, int32_t threads, const int32_t *stop[1], vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps[16 * run.frames * run.cart.height * WIDTH], double *inverse[16], vcs_error_t *error)
-vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int64_t *counts[6], vcs_error_t *error)
+vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int64_t *counts[8], vcs_error_t *error)
 vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, double *values[call.seeds * call.search_count], int64_t *frames[call.seeds * call.search_count], uint8_t *held[call.seeds * call.search_count * run.frames], int32_t *scored[1], vcs_error_t *error)
 vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed, vcs_record_check_t *check, vcs_error_t *error)
@@ -484,7 +484,7 @@ JoystickCall = struct("vcs_joystick_call_t", "int64_t press; uint8_t held; int32
 EditCall = struct(
     "vcs_edit_call_t",
     "int32_t x, y, width, height; const uint8_t *drawing[3 * width * height]; uint8_t exact; const char *method?; "
-    "int64_t window, steps, budget; double keep",
+    "int64_t window, steps, budget; double keep; int64_t pairs, code",
 )
 SteerCall = struct(
     "vcs_steer_call_t",

@@ -584,6 +584,8 @@ class Edit:
     runs: int
     frames: int  # emulated
     changed: int = 0  # pixels outside the region that changed, in all frames; with keep
+    pairs: int = 0  # values that were tried with all values of other bytes
+    pairs_left: int = 0  # values at the end that were not
 
 
 def edit(
@@ -598,6 +600,8 @@ def edit(
     steps: int = 200,
     budget: int = 0,
     keep: float = 0.0,
+    pairs: int = 0,
+    code: bool = False,
 ) -> Edit:
     """Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing.
 
@@ -609,6 +613,8 @@ def edit(
         steps: Jacobians or reverse passes at most.
         budget: emulated frames after which no step begins; 0: any number.
         keep: how many wrong pixels each pixel outside the drawing counts for, in each frame in which it changes; 0: it may change.
+        pairs: where no byte helps, how many values of a byte are tried with all values of the others, at most; 0: none.
+        code: operands of immediate instructions may change, too.
 
     Returns Edit: the image, an IPS patch, the pictures, and how many pixels were wrong before and after.
 
@@ -636,8 +642,10 @@ def edit(
         steps=steps,
         budget=budget,
         keep=keep,
+        pairs=pairs,
+        code=bool(code),
     )
-    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(6, np.int64)
+    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(8, np.int64)
     before, after = np.zeros(run.frames.shape[1:], np.uint8), np.zeros(run.frames.shape[1:], np.uint8)
     lib.vcs_call_edit(run._c_run(), call, image, before, after, counts)
     return Edit(image, make_patch(run.cart.rom, image), before, after, *(int(n) for n in counts))

@@ -192,7 +192,9 @@ vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, ui
                                       .window = call->window,
                                       .steps = call->steps,
                                       .budget = call->budget,
-                                      .keep = call->keep};
+                                      .keep = call->keep,
+                                      .pairs = call->pairs,
+                                      .code = call->code};
   vcs_edit_t found;
   const vcs_status_t status = vcs_edit(run, &options, &found, error);
   if (status == VCS_OK) {
@@ -200,8 +202,8 @@ vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, ui
     memcpy(image, found.image, found.image_size);
     memcpy(before, found.before, pixels);
     memcpy(after, found.after, pixels);
-    const int64_t numbers[6] = {found.wrong_before, found.wrong_after, found.walks,
-                                found.runs,         found.frames,      found.changed};
+    const int64_t numbers[8] = {found.wrong_before, found.wrong_after, found.walks, found.runs,
+                                found.frames,       found.changed,     found.pairs, found.pairs_left};
     memcpy(counts, numbers, sizeof numbers);
   }
   vcs_edit_free(&found);

@@ -61,8 +61,8 @@ typedef struct {
 VCS_API vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps,
                                        double *inverse, vcs_error_t *error);
 
-/* image[image size], before[pixels], after[pixels]; counts[6]: wrong before, wrong after, Jacobians or
- * reverse passes, runs, emulated frames, changed outside. */
+/* image[image size], before[pixels], after[pixels]; counts[8]: wrong before, wrong after, Jacobians or
+ * reverse passes, runs, emulated frames, changed outside, pairs, pairs left. */
 typedef struct {
   int32_t x, y, width, height;
   const uint8_t *drawing;
@@ -70,6 +70,7 @@ typedef struct {
   const char *method;
   int64_t window, steps, budget;
   double keep;
+  int64_t pairs, code;
 } vcs_edit_call_t;
 VCS_API vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image, uint8_t *before,
                                    uint8_t *after, int64_t *counts, vcs_error_t *error);

@@ -11,7 +11,8 @@ static const vcs_usage_t usage = {
     "Changes bytes of a game until it shows a drawing. Light pixels of the drawing become the brightest colour of the "
     "region, dark ones its commonest; with --exact, they become the colours they are. Bits are chosen by their exact "
     "effects, or by a method that estimates them, and kept only if a run then shows fewer wrong pixels. Only bytes "
-    "that are read as data are changed. Writes before.png, after.png, the list of bytes (bytes.tsv) and an IPS patch "
+    "that are read as data are changed; with --code, operands of immediate instructions, too. Writes before.png, "
+    "after.png, the list of bytes (bytes.tsv) and an IPS patch "
     "(patch.ips), never an image. The exit status is 0 if no pixel is wrong in the end." VCS_ROMS_NOTE,
     "diffvcs edit space_invaders --frame 200 --region 21,48,16,12 --target heart.png --out heart\n"
     "diffvcs edit pong --frame 200 --region 32,1,20,20 --target digit.png --out digit\n"
@@ -23,7 +24,7 @@ typedef struct {
   vcs_cli_setup_t setup;
   const char *target, *region, *pixel, *out;
   int method;
-  bool exact;
+  bool exact, code;
   vcs_edit_options_t edit;
   int wrong;    /* pixels in the end */
   uint8_t *rgb; /* the drawing; allocated */
@@ -104,6 +105,9 @@ static void print_result(const options_t *o, const vcs_cart_t *cart, const vcs_e
          : exact            ? "s"
                             : "es",
          (int)result->runs, result->runs == 1 ? "" : "s");
+  if (!result->pairs) return;
+  printf("pairs     %" PRId64 " values with all values of other bytes, %" PRId64 " not tried\n", result->pairs,
+         result->pairs_left);
 }
 
 static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {
@@ -111,6 +115,7 @@ static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *c
   vcs_edit_t result;
   vcs_bar_t bar = {0};
   o->edit.exact = o->exact;
+  o->edit.code = o->code;
   o->edit.method = vcs_study_method_name(o->method);
   o->edit.report = vcs_bar_report(&bar);
   vcs_status_t status = vcs_edit(&setup->run, &o->edit, &result, error);
@@ -174,6 +179,9 @@ int vcs_cli_edit(int argc, char **argv) {
                       "emulated frames after which no step begins; 0: any number"),
       VCS_ARG_NUMBER("keep", &o.edit.keep, 0, 1e6,
                      "weight of each pixel outside the region that changes, in each frame; 0: it may change"),
+      VCS_ARG_INTEGER("pairs", &o.edit.pairs, 0, INT64_C(1000000000000),
+                      "values of a byte to try with all values of the others, where no byte helps"),
+      VCS_ARG_FLAG("code", &o.code, "let operands of immediate instructions change, too"),
       VCS_ARG_DIRECTORY(&o.out),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};

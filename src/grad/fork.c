@@ -21,8 +21,8 @@
  * refused, in both products. The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still
  * grow from frame to frame, and is cut at 1e30.
  *
- * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
- * are counted (vcs_grad_report_t). A frame's end is not crossed.
+ * Branches in a region (region.c) have no forks. Branches on the other side are taken as they come, not forked again.
+ * Sides that do not meet have no derivative and are counted (vcs_grad_report_t). A frame's end is not crossed.
  *
  * Stops: collisions latched on the other side, and registers of a line that is not drawn yet.
  */
@@ -30,31 +30,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep.h"
+#include "fork.h"
 
 enum { ADDRESSES = 8192 };
-
-struct vcs_forks {
-  const vcs_cart_t *cart;
-  const vcs_tape_t *tape;
-  size_t size; /* of a machine */
-  int32_t window;
-  const uint8_t *frames; /* the frame buffers after the frame */
-  uint8_t *other_frames; /* those of the other side */
-  vcs_t *other, *base;   /* the other side's machine; the run's at the meeting, as far as it is compared */
-  int32_t *next_here;    /* by row: the next row with the same PC */
-  int32_t *by_row;       /* by row: the first fork that meets there */
-  int32_t *last_by_row;  /* and the last one */
-  int32_t *branch_at;    /* by row: which branch it is, or -1 */
-  int32_t *popped;       /* by row: the next row with less on the stack, or one past the last */
-  int32_t rows;          /* room in these */
-  vcs_fork_t *forks;     /* by branch */
-  int32_t fork_capacity;
-  vcs_difference_t *differences;
-  int32_t difference_count, difference_capacity;
-  vcs_grad_report_t report;
-  bool probing;
-};
 
 vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window) {
   vcs_forks_t *f = calloc(1, sizeof *f);
@@ -82,6 +60,7 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f->popped);
   free(f->forks);
   free(f->differences);
+  vcs_regions_free(&f->regions);
   free(f);
 }
 
@@ -92,7 +71,7 @@ void vcs_forks_restart(vcs_forks_t *f) {
 
 void vcs_forks_report(const vcs_forks_t *f, vcs_grad_report_t *report) { *report = f->report; }
 
-static bool resize(void **array, size_t count, size_t size) {
+bool vcs_forks_room(void **array, size_t count, size_t size) {
   void *larger = realloc(*array, count * size);
   if (larger) *array = larger;
   return larger;
@@ -100,10 +79,10 @@ static bool resize(void **array, size_t count, size_t size) {
 
 /* ---- Differences ------------------------------------------------------------------------------------------------- */
 
-static void differs(vcs_forks_t *f, uint32_t slot, float by) {
+void vcs_forks_differ(vcs_forks_t *f, uint32_t slot, float by) {
   if (f->difference_count == f->difference_capacity) {
     int32_t wanted = f->difference_capacity ? 2 * f->difference_capacity : 1024;
-    if (!resize((void **)&f->differences, (size_t)wanted, sizeof *f->differences)) return;
+    if (!vcs_forks_room((void **)&f->differences, (size_t)wanted, sizeof *f->differences)) return;
     f->difference_capacity = wanted;
   }
   vcs_difference_t difference = {slot, by};
@@ -117,12 +96,12 @@ static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint
     uint32_t slots = (uint32_t)(VCS_SLOTS * (offset + i));
     int carry = vcs_has_carries(offset + i) ? vcs_carry_between(was[i], is[i], 0xFF) : -1;
     if (carry >= 0) {
-      differs(f, slots + 8 + (uint32_t)carry, vcs_direction(was[i], 8 + carry));
+      vcs_forks_differ(f, slots + 8 + (uint32_t)carry, vcs_direction(was[i], 8 + carry));
       continue;
     }
     for (unsigned moved = was[i] ^ is[i]; moved; moved &= moved - 1) {
       int bit = VCS_LOWEST(moved);
-      differs(f, slots + (uint32_t)bit, vcs_sign(was[i], bit));
+      vcs_forks_differ(f, slots + (uint32_t)bit, vcs_sign(was[i], bit));
     }
   }
 }
@@ -140,7 +119,7 @@ static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *
   const size_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(p)};
   for (int i = 0; i < 4; i++) bytes_differ(f, offsets[i], 1, &was[i], &is[i]);
   const int32_t later = time_along_line((int32_t)(m->cycles - vcs_row_cycles(f->tape, row)));
-  if (later) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)later);
+  if (later) vcs_forks_differ(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)later);
 }
 
 /* Positions are numbers; what holds to a line's end only may be out of date on either side. */
@@ -151,7 +130,7 @@ static void tia_differs(vcs_forks_t *f, const uint8_t *was, const vcs_t *m) {
     size_t offset = VCS_OFFSET(vsync) + i;
     if (offset >= VCS_OFFSET(pos) && offset < VCS_OFFSET(pos) + 5) {
       int by = (is[i] - was[i] + 160) % 160;
-      differs(f, (uint32_t)(VCS_SLOTS * offset), (float)(by > 80 ? by - 160 : by));
+      vcs_forks_differ(f, (uint32_t)(VCS_SLOTS * offset), (float)(by > 80 ? by - 160 : by));
     } else if (offset < VCS_OFFSET(first_copy_off)) {
       bytes_differ(f, offset, 1, &was[i], &is[i]);
     }
@@ -167,7 +146,7 @@ static void pixels_differ(vcs_forks_t *f, const vcs_t *m, int32_t from, int32_t 
     int32_t x0 = from > left ? from - left : 0, x1 = to - left < VCS_WIDTH ? to - left : VCS_WIDTH;
     if (y < 0 || y >= f->cart->height || x1 <= x0) continue;
     for (int32_t i = VCS_WIDTH * y + x0; i < VCS_WIDTH * y + x1; i++) {
-      if (was[i] != is[i]) differs(f, (uint32_t)VCS_FORK_PIXEL | (uint32_t)i, (float)(was[i] << 8 | is[i]));
+      if (was[i] != is[i]) vcs_forks_differ(f, (uint32_t)VCS_FORK_PIXEL | (uint32_t)i, (float)(was[i] << 8 | is[i]));
     }
   }
 }
@@ -256,20 +235,20 @@ static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, i
   }
 }
 
-static void find_differences(vcs_forks_t *f, const vcs_t *before, vcs_fork_t *fork, vcs_video_t *video) {
+void vcs_forks_compare(vcs_forks_t *f, const vcs_t *before, int32_t from_row, int32_t to_row, vcs_video_t *video) {
   const vcs_tape_t *tape = f->tape;
   vcs_t *m = f->other;
-  const vcs_row_t *there = &tape->rows[fork->meets];
-  const vcs_event_t *drawn_before = event_at(tape, fork->row), *drawn_there = event_at(tape, fork->meets);
-  const vcs_t *ports = (const vcs_t *)(const void *)snapshot_at(tape, fork->meets)->machine;
+  const vcs_row_t *there = &tape->rows[to_row];
+  const vcs_event_t *drawn_before = event_at(tape, from_row), *drawn_there = event_at(tape, to_row);
+  const vcs_t *ports = (const vcs_t *)(const void *)snapshot_at(tape, to_row)->machine;
   registers_differ(f, there, m);
-  memory_at(f, before, fork->row, fork->meets);
+  memory_at(f, before, from_row, to_row);
   bytes_differ(f, VCS_OFFSET(ram), sizeof m->ram, f->base->ram, m->ram);
   bytes_differ(f, VCS_OFFSET(cart_ram), f->cart->ram_size, f->base->cart_ram, m->cart_ram);
   bool tia = drawn_before != drawn_there || memcmp(&m->vsync, &before->vsync, VCS_TIA_BYTES) != 0;
   if (tia) tia_differs(f, drawn_there->tia, m);
   if (m->timer_cycle != ports->timer_cycle) {
-    differs(f, VCS_SLOTS * VCS_OFFSET(timer_cycle), (float)(int32_t)(m->timer_cycle - ports->timer_cycle));
+    vcs_forks_differ(f, VCS_SLOTS * VCS_OFFSET(timer_cycle), (float)(int32_t)(m->timer_cycle - ports->timer_cycle));
     bytes_differ(f, VCS_OFFSET(timer), 1, &ports->timer, &m->timer);
   }
   if (f->frames && (tia || m->seen_clock != before->seen_clock)) {
@@ -283,7 +262,7 @@ static void find_differences(vcs_forks_t *f, const vcs_t *before, vcs_fork_t *fo
 }
 
 /* Whether the other side's banks are those of the run at the meeting. */
-static bool same_banks(const vcs_forks_t *f, int32_t row) {
+bool vcs_forks_same_banks(const vcs_forks_t *f, int32_t row) {
   if (f->cart->rom_size <= 4096) return true;
   const vcs_t *there = (const vcs_t *)(const void *)snapshot_at(f->tape, row)->machine;
   return !memcmp(there->bank, f->other->bank, sizeof there->bank) &&
@@ -299,7 +278,7 @@ static int32_t run_other_side(vcs_forks_t *f, int32_t row, way_t *way, const int
   vcs_cpu_load(cpu, m);
   for (int32_t steps = 0; steps <= f->window && !(cpu->stop & VCS_STOP_FRAME) && !m->jammed; steps++) {
     meets = meeting_of(f, row, cpu->pc, cpu->sp, way, first);
-    if (meets >= 0 && same_banks(f, meets)) break;
+    if (meets >= 0 && vcs_forks_same_banks(f, meets)) break;
     meets = -1;
     vcs_cpu_instruction(VCS_HERE);
     if (cpu->sp > way->sp) way->sp = cpu->sp;
@@ -342,7 +321,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   if (stays_inside(f, fork->row, &way)) return;
   fork->meets = run_other_side(f, fork->row, &way, first, &video);
   if (fork->meets < 0) return;
-  find_differences(f, before, fork, &video);
+  vcs_forks_compare(f, before, fork->row, fork->meets, &video);
   fork->count = f->difference_count - fork->first;
   f->report.rejoined++;
 }
@@ -350,15 +329,17 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
 /* ---- Walking
  * ----------------------------------------------------------------------------------------------------------- */
 
-bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *frames) {
+bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *frames, bool along) {
   f->tape = tape;
   f->frames = frames;
   f->difference_count = 0;
   size_t rows = (size_t)tape->count + 1;
-  if (!resize((void **)&f->next_here, rows, sizeof(int32_t)) || !resize((void **)&f->by_row, rows, sizeof(int32_t)) ||
-      !resize((void **)&f->last_by_row, rows, sizeof(int32_t)) ||
-      !resize((void **)&f->branch_at, rows, sizeof(int32_t)) || !resize((void **)&f->popped, rows, sizeof(int32_t)) ||
-      !resize((void **)&f->forks, (size_t)tape->branch_count + 1, sizeof *f->forks)) {
+  if (!vcs_forks_room((void **)&f->next_here, rows, sizeof(int32_t)) ||
+      !vcs_forks_room((void **)&f->by_row, rows, sizeof(int32_t)) ||
+      !vcs_forks_room((void **)&f->last_by_row, rows, sizeof(int32_t)) ||
+      !vcs_forks_room((void **)&f->branch_at, rows, sizeof(int32_t)) ||
+      !vcs_forks_room((void **)&f->popped, rows, sizeof(int32_t)) ||
+      !vcs_forks_room((void **)&f->forks, (size_t)tape->branch_count + 1, sizeof *f->forks)) {
     return false;
   }
   for (int32_t i = 0; i <= tape->count; i++) f->by_row[i] = f->last_by_row[i] = f->branch_at[i] = -1;
@@ -393,7 +374,7 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
     }
     f->by_row[fork->meets] = b;
   }
-  return true;
+  return vcs_regions_begin(f, along);
 }
 
 void vcs_forks_turn(vcs_forks_t *f) {
@@ -403,37 +384,44 @@ void vcs_forks_turn(vcs_forks_t *f) {
   }
 }
 
-/* The links of a fork's column, between the flag (through `pending`) and what is different at the meeting. */
-static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) {
-  for (int32_t i = fork->first; i < fork->first + fork->count; i++) {
+void vcs_forks_link(const vcs_forks_t *f, vcs_sweep_t *s, float *number, int32_t first, int32_t count) {
+  for (int32_t i = first; i < first + count; i++) {
     const vcs_difference_t *d = &f->differences[i];
     if (d->slot & VCS_FORK_PIXEL) {
       if (!s->pixels) continue;
       unsigned both = (unsigned)d->by;
-      vcs_link(s, &fork->pending, &s->pixels[d->slot & ~(unsigned)VCS_FORK_PIXEL],
-               s->scale[both & 255] - s->scale[both >> 8]);
+      vcs_link(s, number, &s->pixels[d->slot & ~(unsigned)VCS_FORK_PIXEL], s->scale[both & 255] - s->scale[both >> 8]);
     } else {
       if (s->reverse && !s->live[d->slot / VCS_SLOTS]) continue;
-      vcs_link(s, &fork->pending, &s->state[d->slot], d->by);
+      vcs_link(s, number, &s->state[d->slot], d->by);
       if (!s->reverse) s->live[d->slot / VCS_SLOTS] = 1;
     }
   }
 }
 
+void vcs_forks_cancel(const vcs_forks_t *f, const vcs_sweep_t *s, int32_t fork, int32_t row, size_t offset) {
+  const vcs_row_t *at = &f->tape->rows[row];
+  if (!vcs_has_carries(offset)) return;
+  uint8_t byte = ((const uint8_t *)s->m)[offset]; /* memory; registers are in the row */
+  if (offset == VCS_OFFSET(a)) byte = at->a;
+  if (offset == VCS_OFFSET(x)) byte = at->x;
+  if (offset == VCS_OFFSET(y)) byte = at->y;
+  if (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4)
+    byte = event_at(f->tape, row)->tia[offset - VCS_OFFSET(vsync)];
+  vcs_cancel_moves(s, fork, offset, byte, vcs_slots(s, offset));
+}
+
+/* The links of a fork's column, between the flag (through `pending`) and what is different at the meeting. */
+static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) {
+  vcs_forks_link(f, s, &fork->pending, fork->first, fork->count);
+}
+
 /* Bytes that a column has added to, and that may have been moved the other way before. */
 static void cancel_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
-  const vcs_row_t *row = &f->tape->rows[fork->meets];
   for (int32_t i = 0; i < fork->count; i++) {
     const vcs_difference_t *d = &f->differences[fork->first + (s->reverse ? fork->count - 1 - i : i)];
-    size_t offset = d->slot / VCS_SLOTS;
-    if (d->slot & VCS_FORK_PIXEL || !vcs_has_carries(offset)) continue;
-    uint8_t byte = ((const uint8_t *)s->m)[offset]; /* memory; registers are in the row */
-    if (offset == VCS_OFFSET(a)) byte = row->a;
-    if (offset == VCS_OFFSET(x)) byte = row->x;
-    if (offset == VCS_OFFSET(y)) byte = row->y;
-    if (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4)
-      byte = event_at(f->tape, fork->meets)->tia[offset - VCS_OFFSET(vsync)];
-    vcs_cancel_moves(s, (int32_t)(fork - f->forks), offset, byte, vcs_slots(s, offset));
+    if (d->slot & VCS_FORK_PIXEL) continue;
+    vcs_forks_cancel(f, s, (int32_t)(fork - f->forks), fork->meets, d->slot / VCS_SLOTS);
   }
 }
 
@@ -459,9 +447,6 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
-/* The sums of so many times this are still floats. */
-static const float beyond_meaning = 1e30F;
-
 /* In a probe every branch turns once. A flag that moves by more than this is moved by a chain of forks that explodes.
  */
 static const float turns_max = 64;
@@ -474,12 +459,10 @@ void vcs_forks_probe(vcs_forks_t *f, bool probing) {
 /* The adjoint of a branch in a probe: either sign, so that many small terms do not add up. */
 static float probe_of(int32_t branch) { return (uint32_t)branch * 2654435761u >> 31 ? 1.0F : -1.0F; }
 
-static float bounded(float value, float most) { return value > most ? most : value < -most ? -most : value; }
-
 /* forward: the branch at this row keeps its flag's tangent; along a direction not more of it than one turn */
 static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   int32_t branch = f->branch_at[row];
-  if (branch < 0) return;
+  if (branch < 0 || f->forks[branch].inside) return;
   vcs_fork_t *fork = &f->forks[branch];
   const vcs_row_t *at = &f->tape->rows[row];
   uint8_t flag = vcs_branch_flag(at->opcode);
@@ -493,10 +476,10 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
     s->live[VCS_OFFSET(p)] = 1;
   } else if (s->reverse) {
     if (fork->pending == 0) return;
-    *slot += sign * fork->share * bounded(fork->pending, beyond_meaning);
+    *slot += sign * fork->share * vcs_bounded(fork->pending, vcs_beyond_meaning);
     s->live[VCS_OFFSET(p)] = 1;
   } else {
-    fork->pending = fork->refused ? 0 : sign * bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : beyond_meaning);
+    fork->pending = fork->refused ? 0 : sign * vcs_bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : vcs_beyond_meaning);
     fork->share = s->rule == VCS_SIDE_TANGENT && *slot != 0 ? sign * fork->pending / *slot : 1;
   }
 }

@@ -162,7 +162,7 @@ static vcs_status_t prepare(walk_t *walk, int32_t rows, vcs_error_t *error) {
   bool whole = rows == WHOLE_FRAME;
   if (!(whole ? vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames)
               : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, rows, walk->window)) ||
-      (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames))) {
+      (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames, s->rule == VCS_SIDE_TANGENT))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   walk->report.instructions += (uint64_t)walk->tape->count;
@@ -179,12 +179,23 @@ static float *tangents_of(const walk_t *walk, int32_t frame) {
   return walk->tangents + VCS_SLOTS * walk->size * (size_t)frame;
 }
 
+/* Forks that begin or meet at a row, and regions that do; returns the row to go on with. */
+static int32_t pass_forks(walk_t *walk, int32_t row) {
+  if (!walk->forks) return row;
+  for (int32_t from = -1; from != row;) {
+    from = row;
+    vcs_forks_row(walk->forks, &walk->sweep, row);
+    row = vcs_regions_cross(walk->forks, &walk->sweep, row);
+  }
+  return row;
+}
+
 static void walk_tape_forwards(walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_tape_t *tape = walk->tape;
   s->snapshot = s->event = 0;
   for (int32_t row = 0; row < tape->count; row++) {
-    if (walk->forks) vcs_forks_row(walk->forks, s, row);
+    row = pass_forks(walk, row);
     vcs_sweep_row(s, row);
   }
   vcs_directional_at(s, tape->count);
@@ -200,7 +211,7 @@ static void walk_tape_backwards(walk_t *walk) {
   vcs_sweep_span(s, &tape->events[s->event]);
   for (int32_t row = tape->count - 1; row >= 0; row--) {
     vcs_sweep_row(s, row);
-    if (walk->forks) vcs_forks_row(walk->forks, s, row);
+    row = pass_forks(walk, row);
   }
 }
 

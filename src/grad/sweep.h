@@ -272,6 +272,7 @@ typedef struct {
   float pending;        /* its product with the tangent or adjoint */
   float share;          /* along a direction: how much of its flag's tangent that is */
   bool idle;            /* ... its flag does not move */
+  bool inside;          /* its branch is in a region, and it has no part in products (region.c) */
   bool refused;         /* it begins a chain that explodes, and has no part in products (vcs_forks_probe) */
 } vcs_fork_t;
 
@@ -283,9 +284,9 @@ void vcs_forks_free(vcs_forks_t *forks);
 /* Another run: nothing is counted yet. */
 void vcs_forks_restart(vcs_forks_t *forks);
 
-/* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
- * memory. */
-bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);
+/* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another; `along`
+ * a direction there are regions, too. False: no memory. */
+bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames, bool along);
 
 /* Whether the walk backwards that follows is a probe: forks that turn too many later ones are refused from then on, in
  * both directions. */
@@ -296,6 +297,10 @@ void vcs_forks_turn(vcs_forks_t *forks);
 
 /* Before a row is walked forwards, or after it was walked backwards: what forks have to do there. */
 void vcs_forks_row(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);
+
+/* Crosses the region that begins at a row, or walking backwards the one that ends there, and returns the row to go on
+ * with; without a region that is the row itself. */
+int32_t vcs_regions_cross(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);
 
 void vcs_forks_report(const vcs_forks_t *forks, vcs_grad_report_t *report);
 

@@ -2,43 +2,48 @@
  *
  * The frames of a run are executed again and again on an image that changes. The loss is the number of wrong pixels in
  * a region of the last picture, and, if the caller wants that, a weight for each pixel outside of it that is not as it
- * was, in the pictures of all frames. The exact Jacobian says by how many wrong pixels flipping each bit of ROM changes
- * it; an estimate, if a method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip
- * lowers it are flipped: all of them, or the better half, or the better half of these, until re-execution shows fewer
- * wrong pixels than before. Where no bit helps, a byte with several other bits may (a row of a drawing whose pixels
- * come right only together): then the exact effects of all 255 other values of each byte that reaches the region by a
- * bit are computed, and the best value of each is a flip like the others. That is repeated until no pixel is wrong or
- * nothing helps.
+ * was, in the pictures of all frames. One walk over the run says by how much flipping each bit of ROM changes the loss;
+ * an estimate, if a method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip lowers it
+ * are flipped: all of them, or the better half, or the better half of these, until re-execution shows a smaller loss
+ * than before. Where no bit helps, more bits together may:
  *
- * Only bytes that the run reads as data are changed; code is left alone.
+ *   values   all 255 other values of each byte: the best value of each is a flip like the others
+ *   pairs    each value that puts a wrong pixel right, with all other values of each other byte that reaches the region
+ *
+ * Only bytes that the run reads as data are changed, and, with `code`, operands of immediate instructions.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/state.h"
+#include "grad/watch.h"
 #include "host/env.h"
 #include "host/palette.h"
 #include "study/internal.h"
 
 enum {
-  ESTIMATE = 20
-}; /* frames that a reverse pass over one frame is charged with: `bit+fork` costs 16 (docs/benchmarks.md) */
+  ESTIMATE = 20, /* frames that a reverse pass over one frame is charged with: `bit+fork` costs 16 (docs/benchmarks.md)
+                  */
+  VALUES = 255   /* of a byte, other than its own */
+};
 
 /* Bits of a byte of the image, and by how much their flip changes the loss, or is predicted to. */
 typedef struct {
   uint32_t offset;
   uint8_t mask;
-  float change;
+  bool reaches, mends; /* by the exact effect: changes a pixel of the region, and puts one right */
+  double change;
 } candidate_t;
 
 typedef struct {
   const vcs_edit_options_t *options;
   const vcs_cart_t *original;
   int method;
-  vcs_cart_t cart; /* the original with an image of its own */
-  uint8_t *rom;    /* that image */
-  vcs_run_t run;   /* on that cartridge */
-  vcs_rom_use_t *uses;
+  vcs_cart_t cart;         /* the original with an image of its own */
+  uint8_t *rom;            /* that image */
+  vcs_run_t run;           /* on that cartridge */
+  vcs_rom_use_t *uses;     /* of the original image */
+  vcs_rom_use_t *uses_now; /* of the image as it is now */
   float scale[768];
   uint8_t *wanted; /* [height * width] of the region, palette indices */
   uint8_t *first;  /* the picture as it was */
@@ -47,12 +52,13 @@ typedef struct {
   float *slots, *pixels, **pixels_by_frame;
   candidate_t *candidates;
   uint32_t candidate_count;
-  uint8_t *reaches;                 /* by byte of the image: one of its bits changed a pixel of the region */
+  uint8_t *reaches;                 /* by byte of the image: one of its flips changed a pixel of the region */
   uint8_t *originals;               /* with `keep`: the picture of each frame as it was */
   int wrong_before, wrong, changed; /* pixels: of the region, and outside of it */
   double loss;
   int walks, runs;
-  int64_t emulated; /* frames */
+  int64_t emulated;          /* frames */
+  int64_t pairs, pairs_left; /* values that were tried with all other bytes, and at the end were not */
 } job_t;
 
 static size_t picture_bytes(const job_t *job) { return (size_t)VCS_WIDTH * (size_t)job->cart.frame_height; }
@@ -170,93 +176,117 @@ static int by_change(const void *a, const void *b) {
   return (x->mask > y->mask) - (x->mask < y->mask);
 }
 
-/* By how much a pixel's entry changes the loss. */
-static double change_of(const job_t *job, const vcs_jacobian_entry_t *entry, int last) {
+/* What the walk over some flips sees. */
+typedef struct {
+  const job_t *job;
+  candidate_t *flips;
+  int last; /* the last horizon */
+} seen_t;
+
+/* Adds up by how much the pixels that a flip changes change the loss. */
+static void see(void *context, size_t item, int horizon, const vcs_sight_t *sight, const vcs_sight_t *base) {
+  const seen_t *seen = context;
+  const job_t *job = seen->job;
   const vcs_edit_options_t *o = job->options;
-  const size_t pixel = entry->index;
-  const bool inside = is_inside(o, pixel);
-  if (inside ? entry->horizon != last : o->keep <= 0) return 0;
-  const int x = (int)(pixel % VCS_WIDTH) - o->x, y = (int)(pixel / VCS_WIDTH) - o->y;
-  const int wanted =
-      inside ? job->wanted[y * o->width + x] : job->originals[(size_t)entry->horizon * picture_bytes(job) + pixel];
-  return (inside ? 1 : o->keep) * ((entry->flipped != wanted) - (entry->base != wanted));
+  candidate_t *flip = &seen->flips[item];
+  const bool everywhere = o->keep > 0;
+  if (sight->picture == base->picture) return;
+  for (int row = everywhere ? 0 : o->y; row < (everywhere ? job->cart.frame_height : o->y + o->height); row++) {
+    if (sight->lines && !sight->lines[row]) continue;
+    const size_t first = (size_t)row * VCS_WIDTH;
+    for (int x = everywhere ? 0 : o->x; x < (everywhere ? VCS_WIDTH : o->x + o->width); x++) {
+      const size_t pixel = first + (size_t)x;
+      const uint8_t before = base->picture[pixel], after = sight->picture[pixel];
+      const bool inside = is_inside(o, pixel);
+      if (before == after || (inside && horizon != seen->last)) continue;
+      const uint8_t wanted = inside ? job->wanted[(row - o->y) * o->width + x - o->x]
+                                    : job->originals[(size_t)horizon * picture_bytes(job) + pixel];
+      flip->change += (inside ? 1 : o->keep) * ((after != wanted) - (before != wanted));
+      flip->reaches |= inside;
+      flip->mends |= inside && after == wanted;
+    }
+  }
 }
 
 /* The exact change of the loss for each of some flips. */
 static vcs_status_t measure(job_t *job, candidate_t *flips, size_t count, vcs_error_t *error) {
   if (!count) return VCS_OK;
-  int32_t *horizons = malloc((size_t)job->run.frames * sizeof *horizons); /* every frame, or the last */
-  const int32_t last = job->options->keep > 0 ? job->run.frames - 1 : 0;
-  const vcs_jacobian_options_t options = {.of = VCS_OF_SCREEN, .horizons = horizons, .horizon_count = last + 1};
+  const int32_t last = job->options->keep > 0 ? job->run.frames - 1 : 0; /* every frame counts, or the last */
+  int32_t *horizons = malloc((size_t)job->run.frames * sizeof *horizons);
+  const vcs_truth_options_t options = {.horizons = horizons, .horizon_count = last + 1};
+  seen_t seen = {job, flips, last};
+  const vcs_truth_watch_t watch = {.see = see, .context = &seen, .pictures = true};
   vcs_place_t *places = malloc(8 * count * sizeof *places);
-  size_t *ends = malloc(count * sizeof *ends), place_count = 0, found = 0, capacity = 1 << 16;
-  vcs_jacobian_entry_t *entries = NULL;
+  size_t *ends = malloc(count * sizeof *ends), place_count = 0;
   vcs_status_t status = places && ends && horizons ? VCS_OK : vcs_no_memory(error);
   for (int32_t h = 0; horizons && h <= last; h++) horizons[h] = job->run.frames - last + h;
   for (size_t i = 0; status == VCS_OK && i < count; i++) {
-    flips[i].change = 0;
     for (uint8_t bit = 0; bit < 8; bit++) {
       if (flips[i].mask >> bit & 1) places[place_count++] = (vcs_place_t){VCS_PLACE_ROM, bit, 0, flips[i].offset};
     }
     ends[i] = place_count;
   }
-  for (found = capacity + 1; status == VCS_OK && found > capacity;) {
-    if (found > capacity + 1) capacity = found;
-    vcs_jacobian_entry_t *more = realloc(entries, capacity * sizeof *more);
-    if (!more) {
-      status = vcs_no_memory(error);
-      break;
-    }
-    entries = more;
-    status = vcs_jacobian(&job->run, &options, places, ends, count, entries, capacity, &found, NULL, error);
-    if (found > capacity) status = VCS_OK; /* once more, with room */
-  }
-  for (size_t k = 0; status == VCS_OK && k < found; k++) {
-    candidate_t *flip = &flips[entries[k].flip];
-    flip->change += (float)change_of(job, &entries[k], last);
-    if (is_inside(job->options, entries[k].index)) job->reaches[flip->offset] = 1;
-  }
+  if (status == VCS_OK) status = vcs_truth_watch(&job->run, &options, places, ends, count, &watch, error);
+  for (size_t i = 0; status == VCS_OK && i < count; i++) job->reaches[flips[i].offset] |= flips[i].reaches;
   job->emulated += (int64_t)count * job->run.frames;
   free(horizons);
   free(places);
   free(ends);
-  free(entries);
   return status;
 }
 
-static bool is_data(const job_t *job, uint32_t offset) { return job->uses[offset].kind == VCS_ROM_DATA; }
-
-/* Every bit of bytes that are read as data, by its exact effect. */
-static vcs_status_t find_bits(job_t *job, vcs_error_t *error) {
-  memset(job->reaches, 0, job->cart.rom_size);
-  for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
-    if (!is_data(job, bit / 8)) continue;
-    job->candidates[job->candidate_count++] = (candidate_t){bit / 8, (uint8_t)(1 << bit % 8), 0};
-  }
-  return measure(job, job->candidates, job->candidate_count, error);
+/* Whether a byte may be changed: the run reads it as data, or, with `code`, as the operand of an immediate instruction.
+ */
+static bool is_open(const job_t *job, uint32_t offset) {
+  const vcs_rom_use_t *use = &job->uses_now[offset];
+  return use->kind == VCS_ROM_DATA ||
+         (job->options->code && use->kind == VCS_ROM_OPERAND && strchr(use->text, '#') != NULL);
 }
 
-/* The best other value of each byte with a bit that reaches the region, by the exact effects of all. Some bytes at a
- * time, because of the room that pixels take. */
-static vcs_status_t find_values(job_t *job, vcs_error_t *error) {
-  enum { VALUES = 255, AT_ONCE = 16 };
-  candidate_t *flips = malloc((size_t)VALUES * AT_ONCE * sizeof *flips);
-  vcs_status_t status = flips ? VCS_OK : vcs_no_memory(error);
-  for (uint32_t offset = 0; status == VCS_OK && offset < job->cart.rom_size;) {
-    size_t count = 0;
-    for (; offset < job->cart.rom_size && count < (size_t)VALUES * AT_ONCE; offset++) {
-      for (int mask = 1; mask <= VALUES && job->reaches[offset]; mask++) {
-        flips[count++] = (candidate_t){offset, (uint8_t)mask, 0};
-      }
-    }
-    status = measure(job, flips, count, error);
-    for (size_t i = 0; i < count; i += VALUES) {
-      const candidate_t *best = &flips[i];
-      for (size_t k = i + 1; k < i + VALUES; k++) best = flips[k].change < best->change ? &flips[k] : best;
-      job->candidates[job->candidate_count++] = *best;
+/* Every bit of the bytes that may be changed. */
+static vcs_status_t list_bits(job_t *job, vcs_error_t *error) {
+  const vcs_status_t status = vcs_rom_uses(&job->run, job->uses_now, error);
+  for (uint32_t bit = 0; status == VCS_OK && bit < 8 * job->cart.rom_size; bit++) {
+    if (!is_open(job, bit / 8)) continue;
+    job->candidates[job->candidate_count++] = (candidate_t){.offset = bit / 8, .mask = (uint8_t)(1 << bit % 8)};
+  }
+  return status;
+}
+
+/* ... by its exact effect. */
+static vcs_status_t find_bits(job_t *job, vcs_error_t *error) {
+  const vcs_status_t status = list_bits(job, error);
+  return status ? status : measure(job, job->candidates, job->candidate_count, error);
+}
+
+/* All other values of each byte that may be changed, or only of those that have reached the region, by their exact
+ * effects: 255 after another. To be freed. */
+static vcs_status_t measure_values(job_t *job, bool reaching, candidate_t **values, size_t *count, vcs_error_t *error) {
+  size_t bytes = 0;
+  *count = 0;
+  for (uint32_t i = 0; i < job->cart.rom_size; i++) bytes += is_open(job, i) && (!reaching || job->reaches[i]);
+  *values = malloc((bytes * VALUES + 1) * sizeof **values);
+  if (!*values) return vcs_no_memory(error);
+  for (uint32_t i = 0; i < job->cart.rom_size; i++) {
+    if (!is_open(job, i) || (reaching && !job->reaches[i])) continue;
+    for (int mask = 1; mask <= VALUES; mask++) {
+      (*values)[(*count)++] = (candidate_t){.offset = i, .mask = (uint8_t)mask};
     }
   }
-  free(flips);
+  return measure(job, *values, *count, error);
+}
+
+/* The best other value of each byte. */
+static vcs_status_t find_values(job_t *job, vcs_error_t *error) {
+  candidate_t *values = NULL;
+  size_t count;
+  const vcs_status_t status = measure_values(job, false, &values, &count, error);
+  for (size_t i = 0; status == VCS_OK && i < count; i += VALUES) {
+    const candidate_t *best = &values[i];
+    for (size_t k = i + 1; k < i + VALUES; k++) best = values[k].change < best->change ? &values[k] : best;
+    job->candidates[job->candidate_count++] = *best;
+  }
+  free(values);
   return status;
 }
 
@@ -276,15 +306,12 @@ static vcs_status_t find_estimates(job_t *job, vcs_error_t *error) {
   const vcs_grad_inputs_t inputs = {.rom = job->slots};
   const vcs_grad_outputs_t outputs = {.pixels = job->pixels_by_frame};
   job->emulated += ESTIMATE * job->run.frames;
-  for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
-    if (is_data(job, bit / 8)) {
-      job->candidates[job->candidate_count++] = (candidate_t){bit / 8, (uint8_t)(1 << bit % 8), 0};
-    }
-  }
-  const vcs_status_t status = vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
-  for (uint32_t i = 0, bit = 0; bit < 8 * job->cart.rom_size; bit++) {
-    const bool set = job->rom[bit / 8] >> bit % 8 & 1;
-    if (is_data(job, bit / 8)) job->candidates[i++].change = set ? -job->slots[bit] : job->slots[bit];
+  vcs_status_t status = list_bits(job, error);
+  if (status == VCS_OK) status = vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
+  for (uint32_t i = 0; i < job->candidate_count; i++) {
+    candidate_t *c = &job->candidates[i];
+    const float slope = job->slots[8 * c->offset + (uint32_t)VCS_LOWEST(c->mask)];
+    c->change = job->rom[c->offset] & c->mask ? -slope : slope;
   }
   return status;
 }
@@ -337,6 +364,48 @@ static bool step(job_t *job, vcs_steps_t *steps) {
   return false;
 }
 
+/* The best second value for a first one that is flipped already: the pair is accepted if both together help. */
+static vcs_status_t find_second(job_t *job, const candidate_t *first, bool *found, vcs_error_t *error) {
+  candidate_t *values = NULL;
+  const candidate_t *best = NULL;
+  size_t count = 0;
+  job->candidate_count = 0;
+  vcs_status_t status = find_bits(job, error); /* which bytes reach the region now */
+  if (status == VCS_OK) status = measure_values(job, true, &values, &count, error);
+  for (size_t i = 0; status == VCS_OK && i < count; i++) {
+    if (values[i].offset != first->offset && (!best || values[i].change < best->change)) best = &values[i];
+  }
+  *found = best && first->change + best->change < 0;
+  if (*found) job->candidates[0] = *first, job->candidates[1] = *best;
+  free(values);
+  return status;
+}
+
+/* Two bytes at a time: each value that puts a wrong pixel right, the least harmful first, with all values of all other
+ * bytes that reach the region. Takes the first pair that helps. */
+static vcs_status_t step_pairs(job_t *job, vcs_steps_t *steps, bool *moved, vcs_error_t *error) {
+  candidate_t *values = NULL;
+  size_t count = 0, firsts = 0;
+  vcs_status_t status = measure_values(job, false, &values, &count, error);
+  for (size_t i = 0; i < count; i++) {
+    if (values[i].mends) values[firsts++] = values[i];
+  }
+  qsort(values, firsts, sizeof *values, by_change);
+  job->pairs_left = (int64_t)firsts;
+  for (size_t i = 0; status == VCS_OK && i < firsts && !*moved && job->pairs < job->options->pairs; i++) {
+    if (!affordable(job) || vcs_steps_stopped(steps)) break;
+    bool found = false;
+    job->rom[values[i].offset] ^= values[i].mask;
+    status = find_second(job, &values[i], &found, error);
+    job->rom[values[i].offset] ^= values[i].mask;
+    job->pairs++;
+    job->pairs_left--;
+    *moved = found && try_flips(job, 0, 2);
+  }
+  free(values);
+  return status;
+}
+
 static vcs_status_t descend(job_t *job, vcs_error_t *error) {
   vcs_steps_t steps;
   vcs_status_t status = VCS_OK;
@@ -351,6 +420,7 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
     if (status == VCS_OK && !moved && exact && affordable(job) && !vcs_steps_stopped(&steps)) {
       status = find_candidates(job, find_values, error);
       moved = status == VCS_OK && step(job, &steps);
+      if (status == VCS_OK && !moved && job->options->pairs > 0) status = step_pairs(job, &steps, &moved, error);
     }
     if (status) break;
     if (job->wrong < wrong) vcs_steps_add(&steps, (uint64_t)(wrong - job->wrong));
@@ -381,6 +451,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->cart = *cart;
   job->rom = malloc(cart->rom_size);
   job->uses = calloc(cart->rom_size, sizeof *job->uses);
+  job->uses_now = calloc(cart->rom_size, sizeof *job->uses_now);
   job->reaches = calloc(cart->rom_size, 1);
   job->wanted = malloc((size_t)o->width * (size_t)o->height);
   job->first = malloc(VCS_FRAME_BYTES);
@@ -393,8 +464,8 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
   job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
   const size_t pictures = (size_t)run->frames * (size_t)VCS_WIDTH * (size_t)cart->frame_height;
   if (o->keep > 0) job->originals = malloc(pictures);
-  if (!job->rom || !job->uses || !job->reaches || !job->wanted || !job->first || !job->frames || !job->picture ||
-      !job->machine || !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates ||
+  if (!job->rom || !job->uses || !job->uses_now || !job->reaches || !job->wanted || !job->first || !job->frames ||
+      !job->picture || !job->machine || !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates ||
       (o->keep > 0 && !job->originals)) {
     return vcs_no_memory(error);
   }
@@ -431,7 +502,10 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   result->runs = job.runs;
   result->frames = job.emulated;
   result->changed = job.changed;
+  result->pairs = job.pairs;
+  result->pairs_left = job.pairs_left;
   free(job.wanted);
+  free(job.uses_now);
   free(job.reaches);
   free(job.frames);
   free(job.machine);
