@@ -9,10 +9,10 @@ typedef struct {
   uint32_t slot;        /* VCS_SLOTS * offset + slot in the state; of ROM, 8 * place + bit */
   int32_t first, count; /* of the differences */
   float direction;      /* +1: the move goes up */
+  int32_t steps;        /* that the column is of; 0: it is not known */
   float share;          /* along a direction: how much of the slot's tangent goes into the column */
   bool of_rom;
   bool written; /* the region writes that byte: without a column nothing is left of the move */
-  bool run;     /* the column is known */
   bool lost;    /* it has none: the move does not arrive at the exit */
 } vcs_move_t;
 

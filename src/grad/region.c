@@ -15,8 +15,9 @@
  * if it is short and has few inputs, and if no fork of an earlier branch meets inside of it.
  *
  * A move that does not arrive at the exit has no column; of a byte that the region only reads the move itself is left.
- * Columns are found when they are first needed, and both products use the same ones. As at a branch, the tangent of a
- * move is cut at 1.
+ * Columns are found when they are first needed, and both products use the same ones. A tangent of n moves of a byte in
+ * one direction, such as that of a position after n frames of a held stick, executes n steps at once; like that of a
+ * branch, what is left of it is cut at 1.
  *
  * There are regions along a direction only, where few moves have a tangent. A VJP without one would have to execute all
  * moves of all regions, which costs more than it gains (docs/gradients.md).
@@ -261,8 +262,19 @@ void vcs_regions_free(vcs_regions_t *r) {
 
 /* ---- Columns ---------------------------------------------------------------------------------------------------- */
 
-/* Executes a move from the entry to the exit. */
-static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *move) {
+/* How many steps of a move a tangent along it asks for: as many as fit into the byte. Flags and bits of ROM have one.
+ */
+static int32_t steps_along(vcs_forks_t *f, const vcs_region_t *region, const vcs_move_t *move, float along) {
+  const size_t offset = move->slot / VCS_SLOTS;
+  if (move->of_rom || offset == VCS_OFFSET(p) || along < 1.5F) return 1;
+  make_before(f, region->branch, region->entry);
+  const int32_t byte = ((const uint8_t *)f->regions.before)[offset];
+  const int32_t most = (move->direction > 0 ? 255 - byte : byte) >> (move->slot & 7);
+  return most < 1 ? 1 : along >= (float)most ? most : (int32_t)(along + 0.5F);
+}
+
+/* Executes a move, of so many steps, from the entry to the exit. */
+static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *move, int32_t steps) {
   vcs_regions_t *r = &f->regions;
   const vcs_row_t *there = &f->tape->rows[region->exit];
   const vcs_cart_t *cart = move->of_rom ? &r->patched : f->cart;
@@ -277,6 +289,7 @@ static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *mov
   } else {
     uint8_t *byte = (uint8_t *)m + move->slot / VCS_SLOTS;
     *byte = vcs_moved(*byte, (int)(move->slot % VCS_SLOTS));
+    *byte = (uint8_t)(*byte + (steps - 1) * (int32_t)move->direction * (1 << (move->slot & 7)));
   }
   vcs_video_start(video, cart, f->frames ? f->other_frames : NULL);
   vcs_cpu_load(cpu, m);
@@ -288,7 +301,7 @@ static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *mov
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;
   if (move->of_rom) r->rom[move->slot / 8] ^= (uint8_t)(1 << move->slot % 8);
-  move->run = true;
+  move->steps = steps;
   move->first = f->difference_count;
   move->lost = !arrived || !vcs_forks_same_banks(f, region->exit);
   if (!move->lost) vcs_forks_compare(f, r->before, region->entry, region->exit, video);
@@ -297,9 +310,11 @@ static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *mov
 
 /* Forward: adds the column of a move, times the tangent of its slot. */
 static void link_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region, vcs_move_t *move, float tangent) {
-  if (!move->run) run_move(f, region, move);
+  float along = move->direction * tangent;
+  const int32_t steps = steps_along(f, region, move, along);
+  if (move->steps != steps) run_move(f, region, move, steps);
   if (!move->lost) {
-    float along = move->direction * vcs_bounded(tangent, 1);
+    along = vcs_bounded(along / (float)steps, 1);
     move->share = move->direction * along / tangent;
     vcs_forks_link(f, s, &along, move->first, move->count);
     return;
@@ -314,7 +329,7 @@ static void link_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *re
 /* Backwards: the adjoint of the slot of a move. */
 static float link_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region, vcs_move_t *move) {
   float sum = 0;
-  if (!move->run) run_move(f, region, move);
+  if (!move->steps) run_move(f, region, move, 1);
   if (move->lost) return move->written ? 0 : s->state[move->slot];
   vcs_forks_link(f, s, &sum, move->first, move->count);
   return move->direction * move->share * vcs_bounded(sum, vcs_beyond_meaning);
