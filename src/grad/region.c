@@ -357,7 +357,7 @@ static void cancel(const vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *reg
 
 static int32_t cross_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region) {
   vcs_move_t *moves = f->regions.moves + region->move;
-  float tangents[MOVES_MAX];
+  float tangents[MOVES_MAX] = {0};
   for (int32_t i = 0; i < region->moves && !moves[i].of_rom; i++) tangents[i] = s->state[moves[i].slot];
   clear(f, s, region);
   for (int32_t i = 0; i < region->moves; i++) {
@@ -379,7 +379,7 @@ static int32_t cross_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t
 
 static int32_t cross_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region) {
   vcs_move_t *moves = f->regions.moves + region->move;
-  float adjoints[MOVES_MAX];
+  float adjoints[MOVES_MAX] = {0};
   cancel(f, s, region);
   for (int32_t i = region->exit - 1; i >= region->entry; i--) {
     const vcs_applied_t at = {f->tape, f->cart, s->m, &f->tape->rows[i], 0};
