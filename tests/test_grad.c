@@ -499,6 +499,19 @@ static void test_forks_stay_finite(void **state) {
   }
 }
 
+/* Loads an image with a program at $F000, and prepares one frame of it from an empty RAM. */
+static vcs_cart_t *load_program(uint8_t image[4096], const uint8_t *program, size_t size, fixture_t *fixture) {
+  memcpy(image, program, size);
+  image[0xFFD] = 0xF0; /* reset at $F000 */
+  vcs_cart_t *cart = load(image, 4096);
+  set_fixture(fixture, cart, 2);
+  memset(fixture->start.ram, 0, sizeof fixture->start.ram);
+  fixture->start.pc = 0xF000;
+  fixture->start.sp = 0xFF;
+  fixture->run.frames = 1;
+  return cart;
+}
+
 /* A branch around BRK: the bytes that it pushes are there on one side and not on the other. */
 static void test_forks_see_what_brk_pushes(void **state) {
   static const uint8_t program[] = {0xA5, 0x80, 0xF0, 0x02, 0x00, 0xEA,        /* LDA $80  BEQ over  BRK  (a byte) */
@@ -510,16 +523,9 @@ static void test_forks_see_what_brk_pushes(void **state) {
   static fixture_t fixture;
   static vcs_t with, without;
   (void)state;
-  memcpy(image, program, sizeof program);
   image[0xF00] = RTI;
-  image[0xFFD] = 0xF0; /* reset at $F000, BRK to $FF00 */
-  image[0xFFF] = 0xFF;
-  vcs_cart_t *cart = load(image, sizeof image);
-  set_fixture(&fixture, cart, 2);
-  memset(fixture.start.ram, 0, sizeof fixture.start.ram);
-  fixture.start.pc = 0xF000;
-  fixture.start.sp = 0xFF;
-  fixture.run.frames = 1;
+  image[0xFFF] = 0xFF; /* BRK to $FF00 */
+  vcs_cart_t *cart = load_program(image, program, sizeof program, &fixture);
   memcpy(&with, &fixture.start, vcs_state_size(cart));
   memcpy(&without, &fixture.start, vcs_state_size(cart));
   fixture.start.ram[0] = with.ram[0] = 1;
@@ -557,16 +563,9 @@ static void test_a_division_is_one_primitive(void **state) {
   static fixture_t fixture;
   static vcs_t base, flipped;
   (void)state;
-  memcpy(image, program, sizeof program);
-  image[0xFFD] = 0xF0;
-  vcs_cart_t *cart = load(image, sizeof image);
-  set_fixture(&fixture, cart, 2);
-  memset(fixture.start.ram, 0, sizeof fixture.start.ram);
-  fixture.start.pc = 0xF000;
-  fixture.start.sp = 0xFF;
+  vcs_cart_t *cart = load_program(image, program, sizeof program, &fixture);
   fixture.start.p = 0;
   fixture.start.ram[0] = DIVIDEND;
-  fixture.run.frames = 1;
   memcpy(&base, &fixture.start, vcs_state_size(cart));
   vcs_frame(cart, &base, NULL);
   assert_int_equal(base.ram[1], DIVIDEND / 15);

@@ -169,7 +169,8 @@ VCS_HOT_FN uint64_t moment_of(const vcs_beam_access_t *access) {
   return vcs_moment(VCS_CYCLES((uint64_t)access->cycles), register_of(access));
 }
 
-/* Stores a value. False, and nothing is done: that is not all that the access does, or something could collide then. */
+/* Stores a value, which is noted as its register holds it (vcs_note_mask). Returns false, and does nothing, if the
+ * access does more than that, or if something could collide then. Sound is stored where an access is noted. */
 VCS_HOT_FN bool keep(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value) {
   unsigned i;
   switch (r) {

@@ -262,8 +262,8 @@ void vcs_regions_free(vcs_regions_t *r) {
 
 /* ---- Columns ---------------------------------------------------------------------------------------------------- */
 
-/* How many steps of a move a tangent along it asks for: as many as fit into the byte. Flags and bits of ROM have one.
- */
+/* The number of steps of a move that a tangent has, at most as many as fit into the byte. Flags and bits of ROM have
+ * one. */
 static int32_t steps_along(vcs_forks_t *f, const vcs_region_t *region, const vcs_move_t *move, float along) {
   const size_t offset = move->slot / VCS_SLOTS;
   if (move->of_rom || offset == VCS_OFFSET(p) || along < 1.5F) return 1;
