@@ -81,6 +81,7 @@ def test_without_rllib_the_message_says_what_to_install():
 def test_rllibs_own_atari_example_runs_with_one_line_changed(tmp_path):
     needs.module("torch")
     needs.module("cv2")
+    needs.module("PIL")  # RLlib imports it for every algorithm, and does not require it
     needs.roms()
     import ray.rllib
 
