@@ -130,6 +130,21 @@ for command in info run trace record truth smooth; do
   says err "no such ROM image"
   exits 2 "$command of a damaged gzip file" "$command" cut.bin
 done
+# A pipe with nothing at its other end is an error, not a wait in which Ctrl-C only sets a flag.
+mkfifo pipe pipe.gif
+for command in "info pipe" "run demo --frames 2 --video pipe.gif" "run demo --patch pipe" "verify pipe"; do
+  # shellcheck disable=SC2086 # words
+  timeout -k 1 60 "$diffvcs" $command >out 2>err </dev/null
+  [ $? -le 2 ] && cat out err | grep -q "nothing is at its other end"
+  report $? "$command, a pipe that nothing else has open"
+done
+cat pipe.gif >read.gif &
+reader=$!
+sleep 1
+exits 0 "a video into a pipe that is read" run demo --frames 2 --video pipe.gif
+wait $reader
+gif_is_whole read.gif
+report $? "  arrives"
 "$diffvcs" run short.bin --frames 10 >out 2>err
 [ $? -le 2 ]
 report $? "a truncated image runs or is refused"

@@ -63,6 +63,8 @@ done <<'TABLE'
 2;pip install ale-py;run pong --roms empty
 2;directory of ROM images './nowhere' does not exist;run pong --roms ./nowhere
 2;directory of ROM images './nowhere' does not exist;run demo --roms ./nowhere
+2;directory of ROM images '/dev/null' is not a directory;run demo --roms /dev/null
+2;cannot read ./nowhere.ips: No such file;run demo --patch ./nowhere.ips
 2;no such ROM image: roms/pong.bin;info roms/pong.bin
 2;empty is a directory;info ./empty
 2;empty;info ./nothing.bin

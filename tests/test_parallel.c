@@ -1,4 +1,5 @@
 /* Threads over items, Ctrl-C, and the progress bar they share. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -232,8 +233,44 @@ static void test_progress_forced_draws_anywhere(void **state) {
   assert_non_null(strstr(text, "10000/10000"));
 }
 
+/* ---- A flag for the calls of one thread --------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_stop_flag_t flag;
+  atomic_int done;
+} watcher_t;
+
+/* The tenth item of a call sets its own flag, if it has one. */
+static bool count_and_stop(void *context, size_t item, int worker) {
+  watcher_t *watcher = context;
+  (void)worker;
+  watcher->done++;
+  if (item == 10) watcher->flag = 1;
+  return true;
+}
+
+static void *call_unwatched(void *context) {
+  vcs_parallel(ITEMS, 2, count_and_stop, context);
+  return NULL;
+}
+
+static void test_a_flag_stops_the_calls_of_its_thread_only(void **state) {
+  (void)state;
+  watcher_t mine = {0}, other = {0};
+  pthread_t thread;
+  assert_null(vcs_interrupt_watch(&mine.flag));
+  assert_int_equal(pthread_create(&thread, NULL, call_unwatched, &other), 0);
+  assert_true(vcs_parallel(ITEMS, 3, count_and_stop, &mine) < ITEMS);
+  assert_true(vcs_interrupted());
+  pthread_join(thread, NULL);
+  assert_int_equal(other.done, ITEMS);
+  assert_ptr_equal(vcs_interrupt_watch(NULL), &mine.flag); /* vcs_parallel gives it back */
+  assert_false(vcs_interrupted());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_flag_stops_the_calls_of_its_thread_only),
       cmocka_unit_test(test_every_item_is_done_once),
       cmocka_unit_test(test_no_items_is_no_work),
       cmocka_unit_test(test_threads_run_at_the_same_time),

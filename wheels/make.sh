@@ -100,12 +100,12 @@ try_aarch64() { # wheel
   printed=$(cd $work/aarch64-python && PYTHONPATH=packages qemu-aarch64 -L . usr/bin/python3.11 ../../wheels/try.py) && echo "   qemu: $printed"
 }
 
-# The library of a wheel by a C program: wheel, emulator, compiler...
+# The library of a wheel by a C program: wheel, emulator, compiler... Without -O2 zig would add a runtime that needs a newer musl.
 try_library() {
   local folder=$work/try-library printed
   rm -rf $folder && mkdir -p $folder
   "$python" -m zipfile -e "$1" $folder || return 1
-  mv $folder/diffvcs/libdiffvcs_python.so $folder/ && "${@:3}" -Iinclude wheels/try.c $folder/libdiffvcs_python.so -o $folder/try.exe || return 1
+  mv $folder/diffvcs/libdiffvcs_python.so $folder/ && "${@:3}" -O2 -Iinclude wheels/try.c $folder/libdiffvcs_python.so -o $folder/try.exe || return 1
   # shellcheck disable=SC2086 # an emulator, or none
   printed=$(LD_LIBRARY_PATH=$folder $2 $folder/try.exe) && echo "   its library, without Python: $printed"
 }
@@ -129,6 +129,7 @@ try_wheel() { # name, wheel
       ;;
     windows-amd64)
       if command -v wine > /dev/null && command -v x86_64-w64-mingw32-gcc > /dev/null; then
+        mkdir -p build-platforms # where tests/platforms.sh has its wine, too
         WINEPREFIX=$PWD/build-platforms/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" try_library "$2" wine x86_64-w64-mingw32-gcc
       else
         not_tried "no wine, or no MinGW (apt-get install wine64 gcc-mingw-w64-x86-64)"

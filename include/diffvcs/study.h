@@ -407,8 +407,8 @@ typedef struct {
   const int32_t *methods; /* VCS_STUDY_BIT ... */
   int32_t method_count;
   int64_t frame, seed;            /* frames of this action stream are played first; stream 0: NOOP only */
-  int64_t states;                 /* in which presses of the stick are tried; 1 or more */
-  int64_t bits, rom_bits, pixels; /* of RAM (at most 1024), of ROM that is read (at most 4096), of reverse passes */
+  int64_t states;                 /* in which presses of the stick are tried; 1 to 1000 */
+  int64_t bits, rom_bits, pixels; /* of RAM (at most 1024), of ROM that is read (4096), of reverse passes (51200) */
   int64_t window;                 /* of bit+fork; 0: VCS_STUDY_WINDOW */
   int32_t threads;                /* 0: one for each core */
   uint8_t costs;                  /* 1: measures what each method costs, which differs from run to run */

@@ -15,7 +15,8 @@ that it is passed to. From a line, `Binding` writes and compiles a Python functi
 - checks whole numbers against the range of their C type, and that other numbers are finite;
 - holds references to everything C reads or writes until it returns;
 - holds the lock of every handle (an environment, a batch), so that threads take turns;
-- raises the library's message where C returns a status, and returns results as arrays that keep their owner alive.
+- raises the library's message where C returns a status, and returns results as arrays that keep their owner alive;
+- ends soon after Ctrl-C, if it is a long call of the main thread (`_promptly`).
 
 A `Handle` owns what C has allocated. It is freed when neither the handle nor an array that looks into it is left;
 `close` makes every later call fail with a message.
@@ -23,6 +24,7 @@ A `Handle` owns what C has allocated. It is freed when neither the handle nor an
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import math
 import os
@@ -104,6 +106,13 @@ class Handle:
     def __reduce__(self) -> Any:
         """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
         raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")
+
+
+class NotCopied:
+    """For objects that move a machine of the library: a shallow copy would be the same machine under another name."""
+
+    def __copy__(self) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be copied: make another one from the same start")
 
 
 def _owners(needs: tuple[Any, ...]) -> list[_Owner | None]:
@@ -569,14 +578,23 @@ _message = _Message()
 _kept_for_ever: dict[int, Handle] = {}
 
 
+_watched = threading.local()
+
+
 class Binding:
-    """The functions of a library, by name, made from their prototypes."""
+    """The functions of a library, by name, made from their prototypes. `long` has, for functions that may take longer than
+    a moment, an expression of their arguments that says when."""
 
     def __init__(
-        self, path: str, prototypes: list[str], handles: dict[str, type[Handle]], enums: tuple[str, ...]
+        self,
+        path: str,
+        prototypes: list[str],
+        handles: dict[str, type[Handle]],
+        enums: tuple[str, ...],
+        long: dict[str, str],
     ) -> None:
         self.__library = ctypes.CDLL(path)
-        self._handles, self._enums = handles, enums
+        self._handles, self._enums, self._long = handles, enums, long
         self._parts: dict[str, Any] = {}
         for line in prototypes:
             name, function = self._function(line)
@@ -618,6 +636,41 @@ class Binding:
             raise MemoryError("out of memory, or more than 8 dimensions")
         return found
 
+    def watch(self, flag: ctypes.c_int32) -> None:
+        """Gives the calling thread a flag. When it is not 0, the thread's long calls end soon, without a result."""
+        self.__library.vcs_call_watch(_byref(flag))
+        _watched.flag = flag  # held as long as the thread lives
+
+    def _promptly(self, raw: Any, *arguments: Any) -> Any:
+        """Calls C so that Ctrl-C ends the call. Python raises KeyboardInterrupt in the main thread only, and not before C
+        returns; so another thread calls C, and the main thread waits, and sets that thread's flag if it is interrupted."""
+        if threading.current_thread() is not threading.main_thread():
+            return raw(*arguments)
+        flag, ended, results = ctypes.c_int32(), threading.Event(), []
+
+        def call() -> None:
+            try:
+                self.watch(flag)
+                results.append(raw(*arguments))
+            finally:
+                ended.set()
+
+        interrupted: BaseException | None = None
+        try:
+            _thread.start_new_thread(call, ())
+        except RuntimeError:  # no thread can be started
+            return raw(*arguments)
+        except BaseException as problem:
+            interrupted, flag.value = problem, 1
+        while not ended.is_set():  # also after a second Ctrl-C: C uses the caller's arrays until it returns
+            try:
+                ended.wait(0.5)  # Windows lets nothing interrupt a wait without an end
+            except BaseException as problem:
+                interrupted, flag.value = problem, 1
+        if interrupted:
+            raise interrupted
+        return results[0]
+
     def for_ever(self, handle: Handle) -> int:
         """The number by which XLA's compiled programs know a cartridge: it is never freed from now on."""
         if not handle.constant:
@@ -636,6 +689,7 @@ class Binding:
             "whole": whole, "fraction": fraction, "closed": _closed, "byref": ctypes.byref, "ndarray": np.ndarray,
             "from_buffer": ctypes.c_char.from_buffer, "text": _text, "wrong": _wrong, "fail": _fail,
             "view": view, "message": _message, "pin_handles": _pin_handles, "made": self._made, "owners": _owners,
+            "promptly": self._promptly,
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
         given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
@@ -704,7 +758,11 @@ class Binding:
                 quick = f"{n} if {n}.__class__ is int and {low} <= {n} <= {high}"
                 lines.append(f"{at} = {quick} else whole({n}, {n!r}, {low}, {high})")
             parts.append((item, checks, lines, at))
-        call = self._result_lines(result, items, f"raw({', '.join(at for *_, at in parts)})", kept, space)
+        passed = ", ".join(at for *_, at in parts)
+        call_of_c = f"raw({passed})"
+        if name in self._long:
+            call_of_c = f"(promptly(raw, {passed}) if {self._long[name]} else raw({passed}))"
+        call = self._result_lines(result, items, call_of_c, kept, space)
         source = "".join(f"    {check}\n" for _, checks, *_ in parts for check in checks)
         if locks:
             source += f"    with {', '.join(locks)}:\n"

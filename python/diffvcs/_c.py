@@ -104,6 +104,7 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions@batch[bat
 vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids[count], int32_t count, const int32_t *actions[count * batch.players], const float *strengths?[count * batch.players], vcs_error_t *error)
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids[count], const int32_t *seeds[count], int32_t count, vcs_error_t *error)
 void vcs_batch_set_stream(vcs_batch_t *batch, void *stream)
+int64_t vcs_xla_lend(vcs_batch_t *batch)
 vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error)
 vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.envs * batch.players], const float *strengths?@batch[batch.envs * batch.players], const vcs_batch_results_t *results, vcs_error_t *error)
 vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error)
@@ -219,6 +220,19 @@ vcs_status_t vcs_call_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *contro
 size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread[1])
 """.strip().splitlines()
 
+# Calls that Ctrl-C ends (_bind.py), where this is true of their arguments: the thread for it costs a tenth of a millisecond.
+_GRADIENT, _FLIPS = "run.frames > 15 or options.budget > 0", "count * run.frames > 1000"
+LONG = {
+    **dict.fromkeys(["vcs_grad_jvp", "vcs_grad_vjp", "vcs_grad_jvp_in", "vcs_grad_vjp_in", "vcs_grad_vjp_directional"], _GRADIENT),
+    **dict.fromkeys(["vcs_truth", "vcs_truth_sets", "vcs_call_truth_pairs", "vcs_jacobian_jvp", "vcs_jacobian_vjp"], _FLIPS),
+    **dict.fromkeys(
+        ["vcs_jacobian", "vcs_smooth", "vcs_relaxed_jvp", "vcs_relaxed_vjp", "vcs_relax_jvp", "vcs_relax_vjp", "vcs_score",
+         "vcs_call_score_game", "vcs_call_annotate", "vcs_call_attribute", "vcs_call_explain", "vcs_call_joystick",
+         "vcs_call_edit", "vcs_call_steer", "vcs_call_record", "vcs_call_verify", "vcs_call_verify_file", "vcs_call_trace",
+         "vcs_call_effect", "vcs_call_history", "vcs_debugger_move"],
+        "True",
+    ),
+}  # fmt: skip
 
 # ---- handles: what lengths depend on ---------------------------------------------------------------------------------
 
@@ -245,7 +259,7 @@ class Env(Handle):
 
 
 class Batch(Handle):
-    what, free = "vector environment", "vcs_batch_free"
+    what, free = "vector environment", "vcs_xla_batch_free"
 
     def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
@@ -539,7 +553,7 @@ def _open() -> Any:
             f"{path} is not there: the package was not built. Run `pip install .` in the repository, "
             "or name a library in $DIFFVCS_LIBRARY."
         )
-    return Binding(str(path), PROTOTYPES, HANDLES, ENUMS)
+    return Binding(str(path), PROTOTYPES, HANDLES, ENUMS, LONG)
 
 
 lib = _open()

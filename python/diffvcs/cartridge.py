@@ -15,6 +15,7 @@ from ._c import lib
 VALUES = {"index": 0, "luminance": 1, "rgb": 2}
 FORMATS = ("auto", "ntsc", "pal", "pal60", "secam")
 SAME = ("sha256", "profile", "scheme", "format", "game", "height")  # what makes two cartridges the same
+IMAGE_LIMIT = 4 << 20  # bytes, as in src/host/files.h
 
 
 class Cartridge:
@@ -82,9 +83,12 @@ class Cartridge:
         path = Path(image)
         if not path.is_file():
             if path.suffix or len(path.parts) > 1:
+                if path.is_dir():
+                    raise IsADirectoryError(f"{path} is a directory, not a ROM image")
                 raise FileNotFoundError(f"there is no ROM image {path}")
             path = roms.require(str(image))
-        return path.read_bytes(), path.stem
+        with open(path, "rb") as file:
+            return file.read(IMAGE_LIMIT + 1), path.stem  # the library refuses what is longer
 
     @classmethod
     def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _c
-from ._bind import BadArgument, dtype_of, whole
+from ._bind import BadArgument, NotCopied, dtype_of, whole
 from ._c import lib
 from .functional import CONTROLS, Run, need_run
 
@@ -55,7 +55,7 @@ class Stop:
     position: Position
 
 
-class Debugger:
+class Debugger(NotCopied):
     """A machine that moves by instruction, scan line and frame, forwards and backwards, and stops at breakpoints.
 
     Args:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _c
-from ._bind import whole
+from ._bind import NotCopied, whole
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import Machine, inputs_of
@@ -68,7 +68,7 @@ def relax_options(
     return options
 
 
-class Relaxed:
+class Relaxed(NotCopied):
     """A relaxed machine with a cartridge.
 
     `values` are its numbers: REGISTERS, CHIPS, RAM and cartridge RAM (these are the state), then the image; `slots` gives the

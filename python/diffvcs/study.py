@@ -534,6 +534,8 @@ def annotate(
         'demo'
     """
     cart = Cartridge.find(cart)
+    for count, what in ((seeds, "seeds"), (depths, "depths")):
+        whole(count, what, 1, 2**31 - 1)  # to C, 0 is the default
     stop = np.zeros(1, np.int32) if stop is None else stop
     return _text(lib.vcs_call_annotate(cart.handle, name or cart.name, seeds, depths, threads, stop))
 
@@ -830,7 +832,12 @@ def record(
         '# height=210 width=160 profile=ale'
     """
     call = _c.RecordCall(
-        cpu=bool(cpu), seed=seed, frames=frames or -1, dense=dense, stride=stride, instructions=instructions
+        cpu=bool(cpu),
+        seed=seed,
+        frames=whole(frames, "frames", 0, 2**63 - 1) or -1,
+        dense=dense,
+        stride=stride,
+        instructions=instructions,
     )
     return _text(lib.vcs_call_record(Cartridge.find(cart).handle, call))
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import ctypes
 import hashlib
 import inspect
 import json
@@ -42,7 +43,6 @@ from .cartridge import Cartridge
 Task = Mapping[str, Any]
 ENGINES = ("threads", "ray")
 LARGE = 1024  # bytes; larger arguments (images, lists of them, arrays) go into Ray's object store, once each
-STOP = np.zeros(1, np.int32)  # not 0: the library's long calls that look at it end now
 
 
 class Stopped(RuntimeError):
@@ -131,6 +131,9 @@ def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[st
             f"{function!r} is no function of a module: what a closure, a method or a partial function holds is not part of a "
             "result's address. Make it an argument"
         )
+    for task in tasks:
+        if not isinstance(task, Mapping):
+            raise TypeError(f"a task is a dictionary of the function's arguments, not {task!r}")
     known: dict[int, tuple[Any, Any]] = {}  # by id, and held: a cartridge of a thousand tasks is digested once
 
     def facts(value: Any) -> Any:
@@ -306,7 +309,8 @@ def _checked(function: Callable[..., bytes], arguments: Task) -> bytes:
 
 
 def _on_threads(function: Callable[..., bytes], tasks: Sequence[Task], todo: list[int], workers: int) -> Work:
-    pool = concurrent.futures.ThreadPoolExecutor(workers, "sweep")
+    stop = ctypes.c_int32()  # the flag of this sweep's threads: not 0: their long calls of the library end now
+    pool = concurrent.futures.ThreadPoolExecutor(workers, "sweep", _c.lib.watch, (stop,))
     waiting, queue = {}, iter(todo)
     try:
         while True:
@@ -317,7 +321,8 @@ def _on_threads(function: Callable[..., bytes], tasks: Sequence[Task], todo: lis
             if not waiting:
                 return
             done, _ = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
+            # Results first: they are stored before a task that failed ends the sweep.
+            for future in sorted(done, key=lambda one: (one.exception() is not None, waiting[one])):
                 number = waiting.pop(future)
                 try:
                     result = future.result()
@@ -325,9 +330,8 @@ def _on_threads(function: Callable[..., bytes], tasks: Sequence[Task], todo: lis
                     raise _failed(number, problem) from problem
                 yield number, result
     finally:
-        STOP[0] = bool(waiting)
+        stop.value = bool(waiting)
         pool.shutdown(wait=True, cancel_futures=True)
-        STOP[0] = 0
 
 
 def _ray() -> Any:

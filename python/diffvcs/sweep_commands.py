@@ -20,7 +20,7 @@ from .benchmark import METHODS, __main__ as benchmark, suite
 from .cartridge import Cartridge
 from .functional import OUTCOMES, run, truth
 from .machine import Machine
-from .sweep import STOP, Results, Stopped, store, sweep
+from .sweep import Results, Stopped, store, sweep
 
 TRUTH_COLUMNS = "game\tseed\tframe\thorizon\tbyte\tbit\tpixels\tram_bytes\tscreen_crc\tram_crc\n"
 
@@ -30,12 +30,12 @@ TRUTH_COLUMNS = "game\tseed\tframe\thorizon\tbyte\tbit\tpixels\tram_bytes\tscree
 
 def score_task(cart: Cartridge, **options: Any) -> bytes:
     """Returns the rows of `diffvcs score --no-costs` for a game."""
-    return study.score_game(cart, threads=1, stop=STOP, **options).encode()
+    return study.score_game(cart, threads=1, **options).encode()
 
 
 def annotate_task(cart: Cartridge, **options: Any) -> bytes:
     """Returns the file that `diffvcs annotate` writes for a game."""
-    return study.annotate(cart, threads=1, stop=STOP, **options).encode()
+    return study.annotate(cart, threads=1, **options).encode()
 
 
 def truth_task(cart: Cartridge, seed: int, frame: int, horizons: list[int], wrt: str, device: str = "cpu") -> bytes:

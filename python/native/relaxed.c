@@ -13,7 +13,9 @@
 #include "core/state.h"
 #include "host/arena.h"
 #include "host/files.h"
+#include "host/progress.h"
 #include "host/save.h"
+#include "study/internal.h"
 
 /* ---- Slots ---------------------------------------------------------------------------------------------------- */
 
@@ -249,6 +251,7 @@ static vcs_status_t start_walk(walk_t *w, const vcs_run_t *run, const vcs_relax_
   const vcs_relax_report_t *counts = vcs_relax_report(w->relax);
   vcs_relax_load(w->relax, run->start);
   for (int32_t f = 0; f < run->frames; f++) {
+    if (vcs_interrupted()) return vcs_cancelled(error);
     vcs_relax_control(w->relax, &run->controls[f]);
     memcpy(machine_of(w, f), vcs_relax_machine(w->relax), size);
     vcs_relax_values(w->relax, values_of(w, f));
@@ -278,6 +281,8 @@ vcs_status_t vcs_relaxed_jvp(const vcs_run_t *run, const vcs_relax_options_t *op
   if (!status) status = check_state(&w, inputs->state, error);
   if (!status) join_inputs(&w, inputs->state, inputs->rom, w.d_input);
   for (int32_t f = 0; !status && f < run->frames; f++) {
+    if (vcs_interrupted()) status = vcs_cancelled(error);
+    if (status) break;
     float *pixels = outputs->pixels ? outputs->pixels[f] : NULL;
     go_to(&w, f);
     hold(&w, f, inputs_of(inputs, f));
@@ -299,6 +304,8 @@ vcs_status_t vcs_relaxed_vjp(const vcs_run_t *run, const vcs_relax_options_t *op
   if (!status) status = check_state(&w, outputs->state, error);
   if (!status && outputs->state) join_outputs(&w, outputs->state, w.d_input);
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
+    if (vcs_interrupted()) status = vcs_cancelled(error);
+    if (status) break;
     const float *pixels = outputs->pixels ? outputs->pixels[f] : NULL;
     go_to(&w, f);
     memcpy(w.d_state, w.d_input, w.states * sizeof *w.d_state);

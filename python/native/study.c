@@ -9,6 +9,7 @@
 #include "cuda/engine.h"
 #include "diffvcs/annotate.h"
 #include "host/batch.h"
+#include "host/progress.h"
 #include "study/internal.h"
 #include "study/score_game.h"
 
@@ -38,6 +39,12 @@ static vcs_status_t make_answer(char *text, vcs_answer_t **answer, vcs_error_t *
   **answer = (vcs_answer_t){text, strlen(text)};
   return VCS_OK;
 }
+
+/* ---- Ctrl-C ------------------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(vcs_stop_flag_t) == sizeof(int32_t), "Python's number is the flag");
+
+void vcs_call_watch(const int32_t *stop) { vcs_interrupt_watch((const vcs_stop_flag_t *)stop); }
 
 /* ---- Questions about a run ---------------------------------------------------------------------------------- */
 

@@ -14,6 +14,10 @@ VCS_API size_t vcs_answer_size(const vcs_answer_t *answer);
 VCS_API void vcs_answer_text(const vcs_answer_t *answer, char *text); /* vcs_answer_size bytes, without a zero */
 VCS_API void vcs_answer_free(vcs_answer_t *answer);
 
+/* Gives the calling thread a flag, which ends its calls as Ctrl-C does when it is not 0; NULL: none (host/progress.h).
+ */
+VCS_API void vcs_call_watch(const int32_t *stop);
+
 /* Explains; the answer is explain.json. `directory` (may be NULL) gets the page. */
 typedef struct {
   const vcs_env_t *env; /* needed for the score */

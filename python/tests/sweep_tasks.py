@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 import diffvcs
+from diffvcs import sweep_commands
 
 
 def noted(log, n, seconds=0.0, size=64):
@@ -44,6 +45,21 @@ def failing(n):
     if n == 3:
         raise ValueError("three is too many")
     return bytes([n])
+
+
+def fails_beside_a_long_one(n, seconds):
+    """Task 0 fails after a while; task 1 takes minutes, unless its sweep stops."""
+    if n == 0:
+        time.sleep(seconds)
+        raise ValueError("zero")
+    return scored(4096)
+
+
+def scored(pixels):
+    """The rows of the demo: a call of the library that takes a second or more."""
+    return sweep_commands.score_task(
+        diffvcs.Cartridge.find("demo"), pixels=pixels, rom_bits=8, methods=["bit", "exact"]
+    )
 
 
 def tasks(log, count, seconds=0.0):

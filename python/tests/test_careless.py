@@ -11,11 +11,14 @@ that is read or written out of place.
 """
 
 import contextlib
+import copy
 import functools
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 import zlib
 
@@ -765,6 +768,96 @@ sys.exit("the child hangs")
 def test_a_child_process_is_told_and_ends():
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+INTERRUPTED = """
+import signal, sys
+import numpy as np
+import diffvcs
+from diffvcs import study
+signal.signal(signal.SIGINT, signal.default_int_handler)
+machine = diffvcs.Machine("demo")
+state = machine.save()
+played = diffvcs.run(machine.cart, state, [0] * 400)
+before = diffvcs.vjp(machine.cart, state, [0] * 20, dram=np.ones(128)).drom
+print("ready", flush=True)
+try:
+    CALL
+except KeyboardInterrupt:
+    after = diffvcs.vjp(machine.cart, state, [0] * 20, dram=np.ones(128)).drom
+    machine.act_on(0)
+    print("interrupted", np.array_equal(before, after), machine.frame_number)
+"""
+LONG_CALLS = {  # each would take minutes
+    "truth": "diffvcs.truth(machine.cart, state, [0] * 400, study.places(played, 'ram,rom'), maps=False, threads=1, played=played)",
+    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 400, diffvcs.ram_places(machine.cart), 0.5, diffvcs.Ram(3), samples=10**6)",
+    "score": "diffvcs.score(played, study.places(played, 'ram,rom'), methods=['exact', 'bit'], horizons=[400])",
+    "score_game": "study.score_game('demo', pixels=4096)",
+    "annotate": "study.annotate('demo', seeds=60, depths=16)",
+    "vjp": "diffvcs.vjp(machine.cart, state, [0] * 400, dram=np.ones(128), method='hybrid', budget=1e9, played=played)",
+    "relaxed": "diffvcs.vjp(machine.cart, state, [0] * 400, dram=np.ones(128), method='relaxed', played=played)",
+    "explain": "diffvcs.explain(played, 'pixel:80,100', span=400)",
+    "steer": "study.steer(played, 'ram:83=60', seeds=1000, budget=10**9)",
+    "record": "study.record('demo', frames=10**9)",
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a test cannot press Ctrl-C there")
+@pytest.mark.parametrize("name", LONG_CALLS)
+def test_ctrl_c_ends_a_long_call_and_leaves_things_usable(name):
+    script = INTERRUPTED.replace("CALL", LONG_CALLS[name])
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1)
+        assert process.poll() is None, "the call is not long"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)  # on a busy machine; the calls themselves take much longer
+    finally:
+        process.kill()
+    assert out.split()[:2] == ["interrupted", "True"], err
+
+
+def test_files_that_are_no_images_are_refused_at_once(tmp_path):
+    with open(tmp_path / "huge.bin", "wb") as file:
+        file.truncate(512 << 20)
+    (tmp_path / "folder.bin").mkdir()
+    (tmp_path / "one.bin").write_bytes(b"x")
+    (tmp_path / "empty.bin").touch()
+    for name, kind, words in (
+        ("huge", diffvcs.VCSError, "longer than the 4194304 bytes"), ("folder", IsADirectoryError, "is a directory"),
+        ("one", diffvcs.VCSError, "an image of 1 bytes"), ("empty", diffvcs.VCSError, "is empty"),
+        ("nothing", FileNotFoundError, "no ROM image"),
+    ):  # fmt: skip
+        begin = time.process_time()
+        with pytest.raises(kind, match=words):
+            Machine(tmp_path / f"{name}.bin")
+        assert time.process_time() - begin < 1
+    with pytest.raises(diffvcs.VCSError, match="longer than"):
+        Cartridge(np.zeros(64 << 20, np.uint8))
+
+
+def test_no_shallow_copy_moves_the_machine_of_another(world):
+    for thing in (Relaxed(world.cart), diffvcs.Debugger(world.played)):
+        for way in (copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="cannot be copied"):
+                way(thing)
+
+
+def test_the_number_of_states_has_a_limit():
+    for options in ({"states": 2**31}, {"states": 0}, {"frame": 2**62}, {"seed": 2**63 - 1}, {"pixels": 2**31 - 1}):
+        with pytest.raises(diffvcs.BadArgument, match=f"{next(iter(options))} is .* but goes from"):
+            diffvcs.study.score_game("demo", **options)
+    for call in (
+        lambda: diffvcs.study.annotate("demo", seeds=0), lambda: diffvcs.study.annotate("demo", depths=0),
+        lambda: diffvcs.study.record("demo", frames=-1),
+    ):  # fmt: skip
+        with pytest.raises(diffvcs.BadArgument, match="goes from"):
+            call()
+    with pytest.raises(TypeError, match="a task is a dictionary"):
+        diffvcs.sweep(diffvcs.sweep.ram_after, [1], out="nowhere")
 
 
 def test_a_step_that_is_begun_keeps_its_arrays():

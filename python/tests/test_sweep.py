@@ -1,5 +1,6 @@
 """Sweeps: results are the same for every engine and number of workers, are computed once, and survive kills."""
 
+import concurrent.futures
 import functools
 import hashlib
 import json
@@ -346,6 +347,18 @@ def test_a_task_that_fails_is_named_and_results_stay(tmp_path):
     assert diffvcs.sweep(sweep_tasks.failing, tasks[:3], out=tmp_path).computed == 0
 
 
+def test_results_that_end_beside_a_failure_are_stored(tmp_path, monkeypatch):
+    wait = concurrent.futures.wait
+
+    def failures_first(waiting, return_when):
+        done, rest = wait(waiting)  # all of them
+        return sorted(done, key=lambda one: one.exception() is None), rest
+
+    monkeypatch.setattr(concurrent.futures, "wait", failures_first)
+    with pytest.raises(diffvcs.sweep.Stopped, match=r"task 1 \(n=3\) failed: .* 3 of 4 results are stored"):
+        diffvcs.sweep(sweep_tasks.failing, [dict(n=n) for n in (0, 3, 1, 2)], out=tmp_path, workers=2)
+
+
 def test_a_task_that_fails_on_ray_is_named(tmp_path, cluster):
     with pytest.raises(diffvcs.sweep.Stopped, match=r"task 0 \(n=3\) failed: three is too many"):
         diffvcs.sweep(sweep_tasks.failing, [dict(n=3)], out=tmp_path, engine="ray")
@@ -465,6 +478,28 @@ def test_a_disk_without_room_keeps_what_is_stored(tmp_path):
     assert kept <= 3 and len(stored(tmp_path)) == kept and not list(tmp_path.rglob("*.part"))
     tasks = [dict(log="/dev/null", n=n, size=100 if n < 3 else 100000) for n in range(6)]
     assert diffvcs.sweep(sweep_tasks.noted, tasks, out=tmp_path).computed == 6 - kept
+
+
+def test_a_sweep_that_stops_does_not_stop_another(tmp_path):
+    tasks = [dict(n=n, seconds=0.3) for n in range(2)]
+    found, problems = [], []
+
+    def stopping():  # its first task fails while the second, which takes minutes, runs
+        try:
+            diffvcs.sweep(sweep_tasks.fails_beside_a_long_one, tasks, out=tmp_path / "stopped", workers=2)
+        except diffvcs.sweep.Stopped as problem:
+            problems.append(problem)
+
+    other = threading.Thread(
+        target=lambda: found.extend(
+            diffvcs.sweep(sweep_tasks.scored, [dict(pixels=8)], out=tmp_path / "other", workers=1)
+        )
+    )
+    other.start()
+    stopping()
+    other.join()
+    assert problems and "failed: zero" in str(problems[0])
+    assert found == [sweep_tasks.scored(8)]
 
 
 def test_ctrl_c_ends_a_long_task_at_once(tmp_path):

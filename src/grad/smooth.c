@@ -295,10 +295,12 @@ static double unit_mean(const job_t *job, size_t unit, double slope) {
 static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gradient, int32_t *done) {
   moments_t outputs = {0};
   sums_t all = {0};
-  for (size_t j = 0; j < job->units; j++) {
+  size_t units = job->units; /* up to the last that is finished: Ctrl-C may leave millions out */
+  while (units > 0 && !job->finished[units - 1]) units--;
+  for (size_t j = 0; j < units; j++) {
     if (job->finished[j]) add_unit(&all, job, j, 1);
   }
-  for (size_t j = 0; j < job->units; j++) {
+  for (size_t j = 0; j < units; j++) {
     if (job->finished[j]) add(&outputs, unit_mean(job, j, others_of(job, &all, j).slope));
   }
   const double quantile = outputs.units > 1 ? t_quantile(job->options->confidence, (int)outputs.units - 1) : 1;
@@ -306,7 +308,7 @@ static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gr
   if (value) *value = estimate(&outputs, quantile);
   for (size_t i = 0; gradient && i < job->count; i++) {
     moments_t moments = {0};
-    for (size_t j = 0; j < job->units; j++) {
+    for (size_t j = 0; j < units; j++) {
       if (!job->finished[j]) continue;
       add(&moments,
           job->differences ? job->differences[j * job->count + i] : unit_score(job, j, i, others_of(job, &all, j)));

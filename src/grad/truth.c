@@ -19,6 +19,7 @@
 #include "host/hash.h"
 #include "host/palette.h"
 #include "host/parallel.h"
+#include "host/progress.h"
 #include "host/options.h"
 
 enum { RAM_BYTES = 128, RAM_BITS = 1024 };
@@ -400,16 +401,17 @@ static bool run_batch(void *context, size_t number, int worker) {
   return true;
 }
 
-/* True: all items are done. */
+/* True: all items are done. A walk that Ctrl-C ends leaves the later horizons of its items out. */
 static bool run_pass(pass_t *pass) {
   job_t *job = pass->job;
-  if (!job->walks) return vcs_parallel(pass->items, job->runner_count, run_item, pass) == pass->items;
-  pass->batches = malloc((size_t)job->runner_count * sizeof *pass->batches);
-  if (!pass->batches) return vcs_parallel(pass->items, job->runner_count, run_item, pass) == pass->items;
-  const size_t batches = (pass->items + job->batch - 1) / job->batch;
-  const bool done = vcs_parallel(batches, job->runner_count, run_batch, pass) == batches;
-  free(pass->batches);
-  return done;
+  if (job->walks) pass->batches = malloc((size_t)job->runner_count * sizeof *pass->batches);
+  if (pass->batches) {
+    vcs_parallel((pass->items + job->batch - 1) / job->batch, job->runner_count, run_batch, pass);
+    free(pass->batches);
+  } else {
+    vcs_parallel(pass->items, job->runner_count, run_item, pass);
+  }
+  return !vcs_interrupted();
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------------- */

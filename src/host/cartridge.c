@@ -106,6 +106,9 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the options name no known profile, scheme or format");
   }
   if (!image || size == 0) return vcs_error_fill(error, VCS_BAD_IMAGE, "the ROM image is empty");
+  if (size > VCS_IMAGE_LIMIT) { /* before it is hashed and searched for signs of a scheme, which would take minutes */
+    return vcs_error_fill(error, VCS_BAD_IMAGE, "the ROM image is longer than the %d bytes allowed", VCS_IMAGE_LIMIT);
+  }
 
   vcs_cart_info_t info = {0};
   vcs_console_props_t props;

@@ -42,7 +42,8 @@ static vcs_status_t succeed(vcs_error_t *error) {
 /* "doing what, to which file: why", from errno. */
 static vcs_status_t fail_errno(vcs_error_t *error, const char *doing, const char *path) {
   vcs_status_t status = errno == ENOENT || errno == ENOTDIR ? VCS_NOT_FOUND : VCS_BAD_FILE;
-  return vcs_error_fill(error, status, "cannot %s %s: %s", doing, path, strerror(errno));
+  return vcs_error_fill(error, status, "cannot %s %s: %s", doing, path,
+                        errno == ENXIO ? "it is a pipe or a device, and nothing is at its other end" : strerror(errno));
 }
 
 /* ---- Growing text ------------------------------------------------------------------------------------------- */
@@ -148,10 +149,13 @@ vcs_status_t vcs_file_read(const char *path, size_t size_limit, uint8_t **data, 
   *size = 0;
   if (vcs_path_is_directory(path))
     return vcs_error_fill(error, VCS_BAD_FILE, "cannot read %s: it is a directory", path);
-  errno = 0;
-  gzFile file = gzopen(path, "rb");
-  if (!file && errno) return fail_errno(error, "read", path);
-  if (!file) return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path);
+  const int descriptor = vcs_os_open_to_read(path);
+  if (descriptor < 0) return fail_errno(error, "read", path);
+  gzFile file = gzdopen(descriptor, "rb");
+  if (!file) {
+    close(descriptor);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path);
+  }
   vcs_text_t bytes = {0};
   vcs_text_append(&bytes, "", 0); /* so that an empty file has a buffer too */
   vcs_status_t status = bytes.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path)

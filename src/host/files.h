@@ -74,6 +74,8 @@ void vcs_draft_abandon(vcs_draft_t *draft);
 
 /* ---- Paths -------------------------------------------------------------------------------------------------- */
 
+enum { VCS_IMAGE_LIMIT = 4 << 20 }; /* bytes of a ROM image; no scheme holds as many */
+
 bool vcs_path_is_file(const char *path);
 bool vcs_path_is_directory(const char *path);
 const char *vcs_path_base(const char *path);                   /* "a/b.bin" -> "b.bin" */

@@ -22,11 +22,16 @@
 
 typedef enum { VCS_OS_NOTHING, VCS_OS_FILE, VCS_OS_DIRECTORY, VCS_OS_DEVICE } vcs_os_kind_t;
 
-vcs_os_kind_t vcs_os_kind(const char *path);          /* a link counts as what it leads to */
-char *vcs_os_real_path(const char *path);             /* absolute and without links, free() it; NULL: there is none */
-bool vcs_os_executable(char *path, size_t size);      /* this program's own file */
-int vcs_os_make_directory(const char *path);          /* 0 or -1 */
-int vcs_os_open_device(const char *path);             /* a descriptor to write to, or -1 */
+vcs_os_kind_t vcs_os_kind(const char *path);     /* a link counts as what it leads to */
+char *vcs_os_real_path(const char *path);        /* absolute and without links, free() it; NULL: there is none */
+bool vcs_os_executable(char *path, size_t size); /* this program's own file */
+int vcs_os_make_directory(const char *path);     /* 0 or -1 */
+
+/* A descriptor to read a file from, or to write to a device; or -1. A pipe whose other end is not open is an error
+ * (ENXIO), not a wait for ever, in which Ctrl-C would only set a flag; a writer has two seconds to come. */
+int vcs_os_open_to_read(const char *path);
+int vcs_os_open_device(const char *path);
+
 void vcs_os_copy_permissions(const char *, int file); /* a file has the permissions of a path, where there are any */
 void vcs_os_binary_stdout(void);                      /* stdout receives bytes as they are written */
 
@@ -43,7 +48,7 @@ void vcs_os_unlock(int lock);
 
 /* ---- The machine -------------------------------------------------------------------------------------------- */
 
-int vcs_os_processors(void); /* at least 1 */
+int vcs_os_processors(void); /* that this process may use, at least 1 */
 double vcs_os_memory(void);  /* bytes; infinite if the system does not say */
 
 /* Memory that begins at a cache line of 64 bytes; NULL: there is none. Only free_lines releases it. */

@@ -7,13 +7,16 @@
  * group of its own, where the terminal's Ctrl-C does not reach it.
  */
 #if !defined(_WIN32)
-#define _GNU_SOURCE      /* dladdr, flock, realpath */
+#define _GNU_SOURCE      /* dladdr, flock, realpath, sched_getaffinity */
 #define _DARWIN_C_SOURCE /* the same on macOS */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -57,7 +60,29 @@ bool vcs_os_executable(char *path, size_t size) {
 
 int vcs_os_make_directory(const char *path) { return mkdir(path, 0777); }
 
-int vcs_os_open_device(const char *path) { return open(path, O_WRONLY | O_CLOEXEC); }
+enum { WRITER_MILLISECONDS = 2000 };
+
+static int wait_as_usual(int file) {
+  if (fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) == 0) return file;
+  close(file);
+  return -1;
+}
+
+int vcs_os_open_to_read(const char *path) {
+  const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat facts;
+  if (file < 0) return -1;
+  if (fstat(file, &facts) == 0 && S_ISFIFO(facts.st_mode)) {
+    struct pollfd data = {.fd = file, .events = POLLIN};
+    if (poll(&data, 1, WRITER_MILLISECONDS) <= 0) return close(file), errno = ENXIO, -1;
+  }
+  return wait_as_usual(file);
+}
+
+int vcs_os_open_device(const char *path) {
+  const int file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  return file < 0 ? -1 : wait_as_usual(file);
+}
 
 /* Permissions are a courtesy: on a file system that has none the file is written all the same. */
 void vcs_os_copy_permissions(const char *path, int file) {
@@ -132,6 +157,10 @@ void vcs_os_unlock(int lock) { close(lock); }
 /* ---- The machine -------------------------------------------------------------------------------------------- */
 
 int vcs_os_processors(void) {
+#if defined(__linux__)
+  cpu_set_t allowed; /* fewer than there are under taskset, and in many containers */
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) > 0) return CPU_COUNT(&allowed);
+#endif
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online < 1 ? 1 : online > 4096 ? 4096 : (int)online;
 }

@@ -80,6 +80,8 @@ bool vcs_os_executable(char *path, size_t size) { return module_path(NULL, path,
 
 int vcs_os_make_directory(const char *path) { return _mkdir(path); }
 
+int vcs_os_open_to_read(const char *path) { return _open(path, _O_RDONLY | _O_BINARY | _O_NOINHERIT); }
+
 int vcs_os_open_device(const char *path) { return _open(path, _O_WRONLY | _O_BINARY | _O_NOINHERIT); }
 
 void vcs_os_copy_permissions(const char *path, int file) { (void)path, (void)file; }

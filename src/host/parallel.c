@@ -18,6 +18,7 @@ typedef struct {
   void *context;
   atomic_size_t next, done;
   atomic_bool stop;
+  const vcs_stop_flag_t *watched; /* the caller's, which every worker watches */
 } work_t;
 
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
 static void *run_worker(void *argument) {
   worker_t *self = argument;
   work_t *work = self->work;
+  vcs_interrupt_watch(work->watched);
   while (!atomic_load_explicit(&work->stop, memory_order_relaxed) && !vcs_interrupted()) {
     size_t item = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
     if (item >= work->items) break;
@@ -48,7 +50,7 @@ int vcs_thread_count(int threads, size_t items) {
 }
 
 size_t vcs_parallel(size_t items, int threads, vcs_job_t job, void *context) {
-  work_t work = {.items = items, .job = job, .context = context};
+  work_t work = {.items = items, .job = job, .context = context, .watched = vcs_interrupt_watch(NULL)};
   worker_t self = {.work = &work, .worker = 0};
   int count = vcs_thread_count(threads, items), started = 1;
   worker_t *workers = count > 1 ? calloc((size_t)count, sizeof *workers) : NULL;

@@ -116,6 +116,7 @@ void vcs_progress_finish(vcs_progress_t *progress) {
 
 static volatile sig_atomic_t interrupts;
 static volatile sig_atomic_t catching;
+static _Thread_local const vcs_stop_flag_t *watched;
 
 static void on_signal(int signal_number) {
   if (interrupts++ > 0) _exit(128 + signal_number);
@@ -127,7 +128,15 @@ void vcs_interrupt_catch(void) {
   catching = 1;
 }
 
-bool vcs_interrupted(void) { return interrupts > 0; }
+bool vcs_interrupted(void) {
+  return interrupts > 0 || (watched && atomic_load_explicit(watched, memory_order_relaxed) != 0);
+}
+
+const vcs_stop_flag_t *vcs_interrupt_watch(const vcs_stop_flag_t *flag) {
+  const vcs_stop_flag_t *before = watched;
+  watched = flag;
+  return before;
+}
 
 void vcs_interrupt_clear(void) { interrupts = 0; }
 

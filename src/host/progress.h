@@ -5,6 +5,10 @@
  *
  * vcs_interrupt_catch makes Ctrl-C (and SIGTERM) a flag that long loops test: they finish the item, save, and report.
  * The second Ctrl-C ends the process at once. A signal handler has nowhere else to write, so the flag is a global.
+ *
+ * A program that has several threads, and handles signals itself, gives each thread a flag of its own
+ * (vcs_interrupt_watch): the calls of that thread, and the threads that these start (vcs_parallel), end as if Ctrl-C
+ * was pressed when the flag is set. The calls of other threads go on.
  */
 #ifndef VCS_HOST_PROGRESS_H
 #define VCS_HOST_PROGRESS_H
@@ -43,8 +47,12 @@ void vcs_progress_format(char *line, size_t size, const char *title, uint64_t do
 double vcs_seconds(void); /* a monotonic clock */
 
 void vcs_interrupt_catch(void);   /* from now on Ctrl-C and SIGTERM set the flag */
-bool vcs_interrupted(void);       /* whether one came */
+bool vcs_interrupted(void);       /* whether one came, or the calling thread's flag is set */
 void vcs_interrupt_clear(void);   /* forget it */
 void vcs_interrupt_release(void); /* give the signals their former meaning back */
+
+/* The flag of the calling thread, which the caller owns: set where it is not 0; NULL: none. Returns the flag before. */
+typedef _Atomic int32_t vcs_stop_flag_t;
+const vcs_stop_flag_t *vcs_interrupt_watch(const vcs_stop_flag_t *flag);
 
 #endif

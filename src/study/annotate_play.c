@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/splitmix.h"
+#include "host/progress.h"
 #include "study/internal.h"
 
 enum {
@@ -114,7 +115,7 @@ static vcs_status_t make_plays(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t 
       memcpy(before, env->m->ram, VCS_RAM_SIZE);
       vcs_env_act_on(env, player_next(&player, i), VCS_NOOP);
       memcpy(p->ram + ((size_t)play * (size_t)frames + (size_t)i) * VCS_RAM_SIZE, env->m->ram, VCS_RAM_SIZE);
-      status = keep_changes(p, before, env, error);
+      status = vcs_interrupted() ? vcs_cancelled(error) : keep_changes(p, before, env, error);
       if (stops(play, i, depths) && status == VCS_OK) status = keep(p->pool, &p->all, env, -1, error);
     }
   }
@@ -157,6 +158,7 @@ vcs_status_t vcs_plays_disturb(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t 
     memcpy(env->m, moment->machine, vcs_state_size(cart));
     env->play = moment->play;
     env->m->ram[byte] = (uint8_t)(i % VALUES ? z >> 32 : env->m->ram[byte] + 1 + (z >> 40) % 16);
+    if (vcs_interrupted()) status = vcs_cancelled(error);
     for (int frame = 0; frame < UNUSUAL_FRAMES && status == VCS_OK && !vcs_env_over(env); frame++) {
       vcs_env_act_on(env, player_next(&player, frame), VCS_NOOP);
       if (stops(0, frame, 0)) status = keep(p->unusual, &p->unusual_count, env, byte, error);
@@ -220,7 +222,7 @@ static void mark(vcs_plays_t *p, const uint8_t *traits, int count) {
     p->pool[at].chosen = true;
     take(traits + (size_t)at * TRAITS, counts);
   }
-  for (int n = even; n < count; n++) {
+  for (int n = even; n < count && !vcs_interrupted(); n++) {
     float worth[TRAITS], most = -1;
     int best = 0;
     for (int k = 0; k < TRAITS; k++) worth[k] = counts[k] < ENOUGH ? 1 / (float)((counts[k] + 1) * (counts[k] + 1)) : 0;

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "host/os.h"
 #include "study/internal.h"
 
-enum { ROM_LIMIT = 4 << 20, PATCH_LIMIT = 16 << 20 }; /* bytes; no scheme holds as many */
+enum { PATCH_LIMIT = 16 << 20 }; /* bytes */
 
 static vcs_status_t read_rom(const char *name, const char *roms, vcs_rom_t *rom, uint8_t **image, size_t *size,
                              vcs_error_t *error) {
@@ -15,7 +16,7 @@ static vcs_status_t read_rom(const char *name, const char *roms, vcs_rom_t *rom,
   }
   if (status) return status;
   vcs_path_stem(rom->path, rom->name, sizeof rom->name);
-  return vcs_file_read(rom->path, ROM_LIMIT, image, size, error);
+  return vcs_file_read(rom->path, VCS_IMAGE_LIMIT, image, size, error);
 }
 
 static vcs_status_t apply_patch(const char *path, vcs_cart_t *cart, vcs_error_t *error) {
@@ -23,7 +24,7 @@ static vcs_status_t apply_patch(const char *path, vcs_cart_t *cart, vcs_error_t 
   size_t size;
   vcs_error_t why = {""};
   vcs_status_t status = vcs_file_read(path, PATCH_LIMIT, &patch, &size, error);
-  if (status) return status;
+  if (status) return status == VCS_NOT_FOUND ? VCS_BAD_FILE : status; /* the image was found; the patch was not */
   status = vcs_cart_patch(cart, patch, size, &why);
   free(patch);
   return status ? vcs_error_fill(error, status, "%.120s: %s", path, why.message) : VCS_OK;
@@ -38,7 +39,8 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_rom_options_t *given, vcs_
   memset(rom, 0, sizeof *rom);
   if (status) return status;
   if (o.roms && !vcs_path_is_directory(o.roms)) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the directory of ROM images '%.200s' does not exist", o.roms);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the directory of ROM images '%.200s' %s", o.roms,
+                          vcs_os_kind(o.roms) != VCS_OS_NOTHING ? "is not a directory" : "does not exist");
   }
   if (strcmp(name, "demo") == 0) {
     strcpy(rom->name, "demo");

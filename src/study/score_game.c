@@ -220,12 +220,17 @@ static vcs_status_t check_options(const vcs_score_game_options_t *o, vcs_error_t
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a game is scored by given horizons and by 1 to %d methods",
                           VCS_STUDY_METHODS);
   }
-  if (o->states < 1 || o->bits < 0 || o->bits > VCS_SCORE_RAM_BITS || o->rom_bits < 0 ||
-      o->rom_bits > VCS_SCORE_ROM_BITS || o->pixels < 0 || o->pixels > INT32_MAX || o->frame < 0 || o->seed < 0) {
+  const struct {
+    const char *name;
+    int64_t value, least, most;
+  } numbers[] = {{"states", o->states, 1, VCS_SCORE_STATES},       {"bits", o->bits, 0, VCS_SCORE_RAM_BITS},
+                 {"rom_bits", o->rom_bits, 0, VCS_SCORE_ROM_BITS}, {"pixels", o->pixels, 0, VCS_SCORE_PIXELS},
+                 {"frame", o->frame, 0, VCS_SCORE_FRAMES},         {"seed", o->seed, 0, INT64_MAX - VCS_SCORE_STATES}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (numbers[i].value >= numbers[i].least && numbers[i].value <= numbers[i].most) continue;
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "a game is scored in 1 or more states, by 0 to %d bits of RAM, 0 to %d bits of ROM, and 0 or "
-                          "more pixels, frames and streams",
-                          VCS_SCORE_RAM_BITS, VCS_SCORE_ROM_BITS);
+                          "%s is %" PRId64 ", but goes from %" PRId64 " to %" PRId64 " when a game is scored",
+                          numbers[i].name, numbers[i].value, numbers[i].least, numbers[i].most);
   }
   return VCS_OK;
 }

@@ -8,7 +8,8 @@
 #include "diffvcs/study.h"
 #include "host/files.h"
 
-enum { VCS_SCORE_RAM_BITS = 1024, VCS_SCORE_ROM_BITS = 4096, VCS_SCORE_INPUTS = 5 };
+enum { VCS_SCORE_STATES = 1000, VCS_SCORE_RAM_BITS = 1024, VCS_SCORE_ROM_BITS = 4096, VCS_SCORE_INPUTS = 5 };
+enum { VCS_SCORE_FRAMES = 100000000, VCS_SCORE_PIXELS = 160 * 320 }; /* played first; all of a picture */
 
 extern const char vcs_score_title[];   /* what the first line begins with; the settings follow */
 extern const char vcs_score_columns[]; /* the second line */
