@@ -913,11 +913,7 @@ VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
 
 /* Copies objects that are not in the same place. */
 VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
-#if defined(__CUDA_ARCH__)
   for (int32_t i = 0; i < count; i++) to[i] = from[i];
-#else
-  __builtin_memcpy(to, from, (size_t)count * sizeof *to);
-#endif
 }
 
 /* Whether the streaks of a player, missile or ball from number `from` on are a passage of the last frame. */

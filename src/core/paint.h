@@ -165,7 +165,8 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_layers_by_32(const vc
 /* The same by AVX-512, which takes a word of a layer as the mask of 64 pixels. */
 #define VCS_AVX512 __attribute__((target("avx512bw")))
 VCS_AVX512 VCS_FN void vcs_lay_64(__m512i pixels[VCS_LINE_WORDS], const uint64_t word[VCS_LINE_WORDS], uint8_t colour) {
-  const __m512i all = _mm512_set1_epi8((char)colour);
+  __m512i all = _mm512_set1_epi8((char)colour);
+  __asm__("" : "+v"(all)); /* or GCC broadcasts the colour again for each word */
   for (int w = 0; w < VCS_LINE_WORDS; w++) pixels[w] = _mm512_mask_mov_epi8(pixels[w], word[w], all);
 }
 

@@ -10,6 +10,10 @@
  *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed stay as they were
  *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
  *
+ * Most changes need none of this. An object that is off shows neither where it moves nor its colour. A player, missile
+ * or ball that the beam has not reached is in all of the row as it is after the change: nothing is cut or painted, and
+ * programs mostly write GRPx and COLUPx just in front of their players.
+ *
  * A change of the playfield shows from the next bit on, four pixels each. So a row only keeps the bits that its two
  * halves have shown (`field`), and makes one mask of them at its end.
  *
@@ -42,6 +46,7 @@ typedef struct vcs_rows {
   uint8_t *row;                     /* ... its bytes */
   uint8_t x;                        /* ... the pixel up to which it is painted */
   uint8_t dirty;                    /* objects, or VCS_LOOK, that are not as in the row above it */
+  uint8_t always;                   /* objects, or VCS_LOOK, whose changes count even if they are off */
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
@@ -50,7 +55,7 @@ typedef struct vcs_rows {
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
   struct vcs_recorder *recorder;    /* of objects, or NULL */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
-                  int32_t clock); /* vcs_rows_cut, ... */
+                  int x); /* vcs_rows_cut, ... */
   void (*end_rows)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
                    int32_t clock); /* ... and vcs_rows_end, or those by AVX-512, or with a recorder */
 } vcs_rows_t;
@@ -86,10 +91,35 @@ VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int o
   }
 }
 
+/* Pixels from the first one of an object to its last one, for players and missiles by NUSIZ. */
+VCS_TABLE(uint8_t, vcs_object_reach, 8, {8, 24, 40, 40, 72, 17, 72, 33})
+
+/* By NUSIZ: a shape times this is its copies, but for the one 64 pixels on. */
+VCS_TABLE(uint64_t, vcs_copies_near, 8, {1, 0x10001, 0x100000001, 0x100010001, 1, 1, 0x100000001, 1})
+
+/* Places a player and all its copies at once, which do not pass the right edge. */
+VCS_HOT_FN void vcs_rows_place_player(const vcs_t *m, uint64_t word[3], unsigned player) {
+  const unsigned nusiz = m->nusiz[player] & 7, w = m->pos[player] >> 6, s = m->pos[player] & 63;
+  const uint64_t shape = vcs_player_shape(vcs_player_bits(m, (int)player), nusiz);
+  const uint64_t copies = shape * (vcs_copies_near(nusiz) - (m->first_copy_off[player] != 0));
+  const uint64_t over = copies >> 1 >> (63 - s);
+  word[0] = word[1] = word[2] = 0;
+  word[w] = copies << s;
+  if (over) word[w + 1] = over;
+  if ((nusiz & 5) == 4) {
+    word[w + 1] |= shape << s;
+    if (w == 0) word[2] |= shape >> 1 >> (63 - s);
+  }
+}
+
 /* Makes the mask of an object that is on. A TIA that sleeps has no split objects and needs no set of lit ones. */
 VCS_SLOW_FN void vcs_rows_make_mask(const vcs_t *m, vcs_video_t *video, int object) {
-  video->line[object] = vcs_object_pixels(m, object);
   video->stale &= (uint8_t) ~(1u << object);
+  if (object <= VCS_P1 && m->pos[object] + vcs_object_reach(m->nusiz[object] & 7) <= VCS_WIDTH) {
+    vcs_rows_place_player(m, video->line[object].word, (unsigned)object);
+  } else {
+    video->line[object] = vcs_object_pixels(m, object);
+  }
 }
 
 /* Makes the mask of an object if it is stale; `on` are the objects that are on. */
@@ -230,18 +260,17 @@ VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
   }
 }
 
-/* Objects, or VCS_LOOK, are about to change behind the first pixel of the row. */
-VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
-                                  unsigned on, unsigned changed, int32_t clock) {
-  if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
-  rows->dirty |= (uint8_t)changed;
-  if (clock <= rows->clock) return;
-  int x = clock - rows->clock;
-  if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */
-    VCS_ROW_LOOK(rows, m, changed);
-    if (x > rows->x) vcs_rows_paint_with(kind, rows, m, video, on, x);
-    return;
-  }
+/* The pixels of the row up to x are painted, because what comes looks different. */
+VCS_HOT_FN void vcs_rows_paint_up_to(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
+                                     unsigned on, unsigned changed, int x) {
+  (void)changed;
+  VCS_ROW_LOOK(rows, m, changed);
+  if (x > rows->x) vcs_rows_paint_with(kind, rows, m, video, on, x);
+}
+
+/* Objects are about to change behind the first pixel of the row: their masks so far are kept. */
+VCS_HOT_FN void vcs_rows_split(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
+                               int x) {
   for (; changed; changed &= changed - 1) {
     int i = VCS_LOWEST(changed);
     vcs_rows_make(m, video, on, i);
@@ -260,14 +289,22 @@ VCS_HOT_FN void vcs_rows_cut_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
   }
 }
 
-#define VCS_ROWS_KIND(name, kind, attributes)                                                                       \
-  attributes VCS_SLOW_FN void vcs_rows_end##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, \
-                                                 int32_t clock) {                                                   \
-    vcs_rows_end_with(kind, rows, m, video, on, clock);                                                             \
-  }                                                                                                                 \
-  attributes VCS_SLOW_FN void vcs_rows_cut##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, \
-                                                 unsigned changed, int32_t clock) {                                 \
-    vcs_rows_cut_with(kind, rows, m, video, on, changed, clock);                                                    \
+#define VCS_ROWS_KIND(name, kind, attributes)                                                                        \
+  attributes VCS_SLOW_FN void vcs_rows_end##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,  \
+                                                 int32_t clock) {                                                    \
+    vcs_rows_end_with(kind, rows, m, video, on, clock);                                                              \
+  }                                                                                                                  \
+  attributes VCS_SLOW_FN void vcs_rows_look##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, \
+                                                  unsigned changed, int x) {                                         \
+    vcs_rows_paint_up_to(kind, rows, m, video, on, changed, x);                                                      \
+  }                                                                                                                  \
+  VCS_SLOW_FN void vcs_rows_cut##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,             \
+                                      unsigned changed, int x) {                                                     \
+    if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */            \
+      vcs_rows_look##name(rows, m, video, on, changed, x);                                                           \
+    } else {                                                                                                         \
+      vcs_rows_split(rows, m, video, on, changed, x);                                                                \
+    }                                                                                                                \
   }
 VCS_ROWS_KIND(, VCS_ROWS_PLAIN, )
 #if VCS_PAINT_WIDEST
@@ -287,6 +324,7 @@ VCS_FN void vcs_rows_choose(vcs_rows_t *rows) {
 
 VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
   rows->recorder = NULL;
+  rows->always = VCS_LOOK;
   vcs_rows_choose(rows);
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
@@ -298,13 +336,48 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
 }
 
 /* Objects, or VCS_LOOK, are about to change at a clock of the frame. */
-VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
-                            int32_t clock) {
-  if (clock > rows->clock) {
-    rows->cut_row(rows, m, video, on, changed, clock);
-  } else {
-    rows->dirty |= (uint8_t)changed;
+VCS_HOT_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
+                                int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
+  rows->dirty |= (uint8_t)changed;
+  if (clock > rows->clock) rows->cut_row(rows, m, video, on, changed, clock - rows->clock);
+}
+
+/* Whether the beam, at pixel x, has not reached an object, whatever its graphics. */
+VCS_HOT_FN bool vcs_is_ahead(const vcs_t *m, unsigned object, int x) {
+  const int reach = object == VCS_BL ? 8 : vcs_object_reach(m->nusiz[object & 1] & 7);
+  return m->pos[object] >= x && m->pos[object] + reach <= VCS_WIDTH;
+}
+
+/* The same for the graphics of an object that stays where it is. If the beam has not reached it, nothing is cut. */
+VCS_HOT_FN void vcs_rows_change_shape(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
+                                      unsigned object, int32_t clock) {
+  if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
+  rows->dirty |= (uint8_t)(1u << object);
+  const int x = clock - rows->clock;
+  if (x <= 0 || (vcs_is_ahead(m, object, x) && (m->ctrlpf & 6) != 6)) return;
+  rows->cut_row(rows, m, video, on, 1u << object, x);
+}
+
+/* The objects that have a colour. The background has its own everywhere. */
+VCS_TABLE(uint8_t, vcs_coloured, 4,
+          {0, 1 << VCS_PF | 1 << VCS_BL, 1 << VCS_P0 | 1 << VCS_M0, 1 << VCS_P1 | 1 << VCS_M1})
+
+/* A colour is about to change at a clock of the frame. That needs nothing if none of its objects has been on in the
+ * row, and no cut if only a player is, which the beam has not reached. */
+VCS_HOT_FN void vcs_rows_recolour(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned colour,
+                                  int32_t clock) {
+  const unsigned objects = vcs_coloured(colour), player = colour & 1;
+  const unsigned seen = (on | rows->split | rows->always | (rows->kept ? 1u << VCS_PF : 0)) & objects;
+  if (objects && !(m->ctrlpf & 2)) {
+    if (!seen) return;
+    const int x = clock - rows->clock;
+    if (seen == 1u << player && !(rows->split >> player & 1) && x < VCS_WIDTH && vcs_is_ahead(m, player, x)) {
+      rows->dirty |= VCS_LOOK;
+      return;
+    }
   }
+  vcs_rows_change(rows, m, video, on, VCS_LOOK, clock);
 }
 
 /* Bits of PF0 to PF2 that the beam has passed at pixel 4 * x: in the left half, in the right half and there mirrored. A
@@ -344,7 +417,8 @@ VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t 
   if (clock <= rows->clock) {
     rows->dirty |= 1u << VCS_PF;
   } else if (!vcs_rows_keep_field(rows, m, i, clock - rows->clock)) {
-    rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock);
+    rows->dirty |= 1u << VCS_PF;
+    rows->cut_row(rows, m, video, on, 1u << VCS_PF, clock - rows->clock);
   }
 }
 

@@ -27,9 +27,9 @@
 enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 
 /* This file is a template. A file that defines VCS_RUN_BESIDE before it includes this one gets a vcs_run of its own,
- * compiled with the hooks that it also defines; all other hooks have the values below, and cost nothing. Two files do:
+ * compiled with the hooks that it also defines; all other hooks have the values below, and cost nothing. Three do:
  * grad/concurrent_run.c looks whether a flip meets the base before each instruction, and grad/tape_run.c records each
- * instruction. A hook that is a statement brings its own semicolon.
+ * instruction, as grad/concurrent_record.c does. A hook that is a statement brings its own semicolon.
  *
  *   VCS_RUN_WITH           further parameters of vcs_run, with a leading comma
  *   VCS_RUN_LOOK           a statement before each instruction but the first

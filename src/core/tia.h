@@ -142,7 +142,7 @@ VCS_FN uint32_t vcs_wsync_end(uint32_t cycles, int32_t frame_clock) {
 /* What changes by itself when a line ends: a set of objects. */
 VCS_FN unsigned vcs_tia_ending(const vcs_t *m) {
   unsigned objects = m->pf_mirrored != (m->ctrlpf & 1) ? 1u << VCS_PF : 0;
-  if (m->first_copy_off[0] | m->first_copy_off[1]) objects |= 1u << VCS_P0 | 1u << VCS_P1;
+  objects |= (unsigned)(m->first_copy_off[0] != 0) << VCS_P0 | (unsigned)(m->first_copy_off[1] != 0) << VCS_P1;
   if (VCS_UNLIKELY(m->stars)) objects |= 1u << VCS_M0;
   return objects;
 }
@@ -316,13 +316,11 @@ VCS_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
  * four clocks before one, 0 elsewhere. */
 VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
   vcs_copies_t copies = vcs_copies(nusiz & 7);
-  int at = (to - pos + 160) % 160, width = 8 * copies.stretch;
-  for (int i = 0; i < 3; i++) {
-    int offset = i == 0 ? 0 : 16 * (i == 1 ? copies.second : copies.third);
-    if (i && !offset) continue;
-    if (at >= offset && at < offset + 4) return -1;
-    if (at >= offset + 4 && at < offset + 4 + width) return 1;
-  }
+  const int at = to >= pos ? to - pos : to - pos + VCS_WIDTH, end = 4 + 8 * copies.stretch;
+  const int second = at - 16 * copies.second, third = at - 16 * copies.third; /* of no copy: of the first one again */
+  if (at < end) return at < 4 ? -1 : 1;
+  if (second >= 0 && second < end) return second < 4 ? -1 : 1;
+  if (third >= 0 && third < end) return third < 4 ? -1 : 1;
   return 0;
 }
 
@@ -352,7 +350,8 @@ VCS_TABLE(vcs_after_hmove_t, vcs_after_hmove, 7,
            {VCS_BL, 7, 30, 6},
            {VCS_BL, 6, 27, 5}})
 
-VCS_SLOW_FN bool vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
+/* Where a strobe of RESMx or RESBL at the present cycle puts its object. */
+VCS_FN int vcs_tia_strobed_position(const vcs_t *m, int object) {
   int hpos = vcs_tia_hpos(m);
   int pos = vcs_reset_position(hpos, false);
   int32_t since = vcs_wrap_minus(vcs_tia_clock(m), m->hmove_clock);
@@ -362,6 +361,11 @@ VCS_SLOW_FN bool vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) 
       if (row.object == object && row.cycles * 3 == since && row.hpos == hpos) pos = row.pos;
     }
   }
+  return pos;
+}
+
+VCS_SLOW_FN bool vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
+  int pos = vcs_tia_strobed_position(m, object);
   vcs_tia_strobe(m, video, 1u << object);
   m->pos[object] = (uint8_t)pos;
   if (object == VCS_M0) m->stars_shape = 0;

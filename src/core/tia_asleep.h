@@ -33,7 +33,9 @@ typedef struct {
   uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
   uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it; 0: not known */
   uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
-  int32_t blanked;             /* the blank_clock of the machine for which that is known, or VCS_NEVER */
+  uint64_t start_time;         /* the time at which the picture starts */
+  uint64_t hmove_from;         /* from this time on an HMOVE is in the picture and finds nothing unusual; never: ~0 */
+  int32_t blanked;             /* the blank_clock of the machine for which blank_end is known, or VCS_NEVER */
   int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
   vcs_pixels_t reach[2];       /* what the players would light if all bits of their graphics were set */
@@ -141,11 +143,16 @@ VCS_FN void vcs_asleep_collide_these(vcs_t *m, vcs_video_t *video, unsigned obje
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, end);
 }
 
-/* An object is about to change its graphics, or to be turned on or off, where it is. */
-VCS_HOT_FN void vcs_asleep_change_shape(vcs_t *m, vcs_video_t *video, unsigned object, uint64_t at) {
+/* An object is about to change its graphics, or to be turned on or off, where it is, by the access to register r (a
+ * constant) that was noted last. That is in the picture, so its clock needs no limits. */
+VCS_HOT_FN void vcs_asleep_change_shape(vcs_t *m, vcs_video_t *video, unsigned object, unsigned r) {
   vcs_asleep_t *asleep = vcs_asleep(video);
+  const uint64_t at = vcs_moment(asleep->last, r);
   vcs_asleep_collide_these(m, video, 1u << object, at);
-  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, 1u << object, vcs_moment_clock(m, video, at));
+  if (asleep->rows) {
+    const int32_t now = vcs_moment_now(m, at);
+    vcs_rows_change_shape(asleep->rows, m, video, asleep->on, object, now + vcs_tia_delay(r, now));
+  }
   video->stale |= (uint8_t)(1u << object);
   asleep->since[object] = at;
 }
@@ -165,6 +172,27 @@ VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, ui
   vcs_asleep_part(asleep, objects);
   video->stale |= (uint8_t)objects;
   for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
+}
+
+/* The same at a moment and its clock, if it turns none of them on or off: what is off then shows nothing and collides
+ * with nothing, before and after. */
+VCS_HOT_FN void vcs_asleep_move_at(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at, int32_t clock) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  unsigned objects = changed & asleep->on;
+  if (objects) vcs_asleep_collide_these(m, video, objects, at);
+  if (asleep->rows && changed & (asleep->on | asleep->rows->always)) {
+    vcs_rows_change(asleep->rows, m, video, asleep->on, changed & (asleep->on | asleep->rows->always), clock);
+  }
+  vcs_asleep_part(asleep, changed & VCS_ALL_OBJECTS);
+  video->stale |= (uint8_t)objects;
+  for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
+}
+
+/* The same by the access to register r that was noted last. */
+VCS_HOT_FN void vcs_asleep_move(vcs_t *m, vcs_video_t *video, unsigned changed, unsigned r) {
+  const uint64_t at = vcs_moment(vcs_asleep(video)->last, r);
+  const int32_t now = vcs_moment_now(m, at);
+  vcs_asleep_move_at(m, video, changed, at, now + vcs_tia_delay(r, now));
 }
 
 /* The line at whose end clock `at` is, or in which it is. */
@@ -216,6 +244,9 @@ VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
       vcs_rows_comb(asleep->rows, line - m->first_line, m->blank_clock - VCS_LINE_CLOCKS * line - VCS_HBLANK_CLOCKS);
     }
   }
+  asleep->hmove_from = over || asleep->ending != VCS_NEVER || m->stars_shape ? ~0ULL
+                       : asleep->blank_end > asleep->start_time              ? asleep->blank_end
+                                                                             : asleep->start_time;
   asleep->on = (uint8_t)vcs_objects_on(m);
   if (over && asleep->rows) {
     asleep->rows->end_rows(asleep->rows, m, video, asleep->on, m->seen_clock);
@@ -230,6 +261,7 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   asleep->last = 0;
   asleep->line_end = 0;
   asleep->blanked = VCS_NEVER;
+  asleep->start_time = vcs_asleep_time(m, asleep->video.start + 2);
   asleep->apart = 0;
   asleep->unreached = 1u << VCS_P0 | 1u << VCS_P1;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
@@ -259,9 +291,8 @@ VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
   int32_t at = vcs_asleep(video)->ending;
   unsigned objects;
   for (; m->seen_clock > at && (objects = vcs_tia_ending(m)); at += VCS_LINE_CLOCKS) {
-    vcs_asleep_change(m, video, objects, vcs_moment_of(at));
+    vcs_asleep_move_at(m, video, objects, vcs_moment_of(at), at);
     vcs_tia_renew(m);
-    vcs_asleep(video)->on = (uint8_t)vcs_objects_on(m);
   }
 }
 

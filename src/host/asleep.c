@@ -182,7 +182,12 @@ const vcs_native_calls_t vcs_native_calls = {.read = native_read,
                                                         [VCS_GRP0] = set_player_0,
                                                         [VCS_GRP1] = set_player_1,
                                                         [VCS_ENAM0] = set_missile,
-                                                        [VCS_ENAM1] = set_missile}};
+                                                        [VCS_ENAM1] = set_missile,
+                                                        [VCS_ENABL] = set_ball,
+                                                        [VCS_REFP0] = set_reflect,
+                                                        [VCS_REFP1] = set_reflect,
+                                                        [VCS_VDELP0] = set_delay,
+                                                        [VCS_VDELP1] = set_delay}};
 
 /* ---- The loop around it ------------------------------------------------------------------------------------------ */
 

@@ -15,9 +15,10 @@
 #include "core/tia.h"
 #include "host/asleep.h"
 
-/* The shape of an object, a constant, is about to change by the access that was noted last; then it is on or not. */
-VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
-  vcs_asleep_change_shape(m, &asleep->video, object, vcs_moment_last(asleep));
+/* The shape of an object is about to change by the access to register r that was noted last, both constants; then it is
+ * on or not. */
+VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object, unsigned r) {
+  vcs_asleep_change_shape(m, &asleep->video, object, r);
 }
 VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
@@ -25,8 +26,7 @@ VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
 
 VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   if (asleep->rows) {
-    int32_t clock = vcs_moment_clock(m, &asleep->video, vcs_moment_last(asleep));
-    vcs_rows_change(asleep->rows, m, &asleep->video, asleep->on, VCS_LOOK, clock);
+    vcs_rows_recolour(asleep->rows, m, &asleep->video, asleep->on, i, vcs_moment_now(m, asleep->last));
   }
   m->colu[i] = value;
 }
@@ -95,15 +95,15 @@ VCS_SLOW_FN void set_playfield_2(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, 
 VCS_HOT_FN void set_player(vcs_t *m, vcs_asleep_t *asleep, unsigned side, uint8_t value) {
   unsigned other = side ^ 1;
   if (m->grp[side] != value && !m->vdelp[side]) {
-    change(m, asleep, VCS_P0 + side);
+    change(m, asleep, VCS_P0 + side, VCS_GRP0 + side);
     turn(asleep, VCS_P0 + side, value);
   }
   if (m->grp_old[other] != m->grp[other] && m->vdelp[other]) {
-    change(m, asleep, VCS_P0 + other);
+    change(m, asleep, VCS_P0 + other, VCS_GRP0 + side);
     turn(asleep, VCS_P0 + other, m->grp[other]);
   }
   if (side && m->enabl_old != m->enabl && m->vdelbl) {
-    change(m, asleep, VCS_BL);
+    change(m, asleep, VCS_BL, VCS_GRP1);
     turn(asleep, VCS_BL, m->enabl);
   }
   vcs_tia_latch(m, side, value);
@@ -118,27 +118,40 @@ VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, uns
 }
 
 VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  change(m, asleep, VCS_M0 + i);
+  change(m, asleep, VCS_M0 + i, VCS_ENAM0);
   m->enam[i] = value;
   turn(asleep, VCS_M0 + i, vcs_missile_on(m, (int)i));
 }
 
-VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) {
-  change(m, asleep, VCS_BL);
+/* ENABL; if it is delayed it does not show yet. */
+VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  if (m->vdelbl) {
+    m->enabl = value;
+    return;
+  }
+  change(m, asleep, VCS_BL, VCS_ENABL);
   m->enabl = value;
   turn(asleep, VCS_BL, value);
 }
 
-/* NUSIZx, CTRLPF or REFPx, which turn nothing on or off. */
+VCS_SLOW_FN void set_reflect(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  if (asleep->on >> (VCS_P0 + i) & 1) change(m, asleep, VCS_P0 + i, VCS_REFP0);
+  m->reflect[i] = value;
+}
+
+/* NUSIZx or CTRLPF, which turn nothing on or off. */
 VCS_SLOW_FN void set_other(vcs_t *m, vcs_asleep_t *asleep, unsigned objects, uint8_t *reg, uint8_t value) {
-  vcs_asleep_change(m, &asleep->video, objects, vcs_moment_last(asleep));
+  vcs_asleep_move(m, &asleep->video, objects, asleep->last_register);
   *reg = value;
 }
 
 VCS_SLOW_FN void set_delay(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  vcs_asleep_change(m, &asleep->video, 1u << (VCS_P0 + i), vcs_moment_last(asleep));
+  if (m->grp[i] != m->grp_old[i]) {
+    change(m, asleep, VCS_P0 + i, VCS_VDELP0);
+    turn(asleep, VCS_P0 + i, value ? m->grp_old[i] : m->grp[i]);
+  }
   m->vdelp[i] = value;
-  asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
 /* The end of the line that `time` is in. */
@@ -158,7 +171,7 @@ VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
   for (unsigned i = 0; i < 5; i++) {
     if (m->hm[i]) moved |= 1u << i;
   }
-  vcs_asleep_change(m, &asleep->video, moved, vcs_moment_last(asleep));
+  vcs_asleep_move(m, &asleep->video, moved, VCS_HMOVE);
   for (; moved; moved &= moved - 1) {
     int i = VCS_LOWEST(moved);
     int to = m->pos[i] + (m->hm[i] < 8 ? -m->hm[i] : 16 - m->hm[i]);
@@ -166,26 +179,41 @@ VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
   }
 }
 
-/* HMOVE at the beginning of a line of the picture, as most are. */
-VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
-  if (time > asleep->line_end) asleep->line_end = end_of_line(m, asleep, time);
-  uint64_t left = (asleep->line_end - time) >> VCS_CYCLES_SHIFT;
-  if (left < VCS_LINE_CYCLES - 3 || time < asleep->blank_end || asleep->ending != VCS_NEVER || m->stars_shape) {
-    return false;
-  }
-  int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
-  if (at < asleep->video.start || at >= asleep->video.stop) return false;
-  vcs_asleep_note(asleep, time, VCS_HMOVE);
-  if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep);
+/* What an HMOVE does besides motion. */
+VCS_HOT_FN bool blank_line(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
+  const int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
   m->hmove_clock = clock;
   if (!asleep->video.hmove_blanks) return true;
   m->blank_clock = at;
   m->blank_first = 0;
   m->hmove_blank = 1;
-  asleep->blank_end = time + VCS_CYCLES(VCS_COMB_END / 3 + 1);
+  asleep->hmove_from = time + VCS_CYCLES(VCS_COMB_END / 3 + 1);
   asleep->wake = 0;
-  if (asleep->rows) vcs_rows_comb(asleep->rows, at / VCS_LINE_CLOCKS - m->first_line, 0);
+  if (asleep->rows) vcs_rows_comb(asleep->rows, (int32_t)((uint32_t)at / VCS_LINE_CLOCKS) - m->first_line, 0);
   return true;
+}
+
+VCS_SLOW_FN bool hmove_and_move(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
+  move(m, asleep);
+  return blank_line(m, asleep, time);
+}
+
+/* HMOVE at the beginning of a line of the picture, as most are. */
+VCS_HOT_FN bool hmove_in_line(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
+  if (asleep->line_end - time < VCS_CYCLES(VCS_LINE_CYCLES - 3) || time < asleep->hmove_from) return false;
+  vcs_asleep_note(asleep, time, VCS_HMOVE);
+  if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) return hmove_and_move(m, asleep, time);
+  return blank_line(m, asleep, time);
+}
+
+VCS_SLOW_FN bool hmove_in_next_line(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
+  asleep->line_end = end_of_line(m, asleep, time);
+  return hmove_in_line(m, asleep, time);
+}
+
+VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
+  if (VCS_UNLIKELY(time > asleep->line_end)) return hmove_in_next_line(m, asleep, time);
+  return hmove_in_line(m, asleep, time);
 }
 
 /* RESPx in the picture, unless a copy of the player is being drawn. It has another place, and perhaps no first copy
@@ -199,15 +227,28 @@ VCS_SLOW_FN bool reset_player(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, uns
   const int phase = vcs_player_phase(m->nusiz[i], m->pos[VCS_P0 + i], to);
   if (phase == 1) return false;
   vcs_asleep_note(asleep, time, r);
-  vcs_asleep_change(m, &asleep->video, 1u << (VCS_P0 + i), vcs_moment_last(asleep));
+  vcs_asleep_move(m, &asleep->video, 1u << (VCS_P0 + i), VCS_RESP0);
   m->pos[VCS_P0 + i] = (uint8_t)to;
   m->first_copy_off[i] = phase == 0;
   if (phase == 0 && asleep->ending == VCS_NEVER) { /* as vcs_tia_settle does */
     asleep->ending = VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, at) + 1);
+    asleep->hmove_from = ~0ULL;
     const int32_t end = asleep->ending < asleep->video.late ? asleep->ending : asleep->video.late;
     asleep->later = vcs_asleep_time(m, end - VCS_DELAY_MOST);
     asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
   }
+  return true;
+}
+
+/* RESMx or RESBL in the picture. */
+VCS_SLOW_FN bool reset_object(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  const unsigned object = VCS_M0 + (r - VCS_RESM0);
+  const int32_t at = vcs_moment_target(m, vcs_moment(time, r));
+  if (at <= asleep->video.start || at >= asleep->video.stop || m->stars_shape) return false;
+  vcs_asleep_note(asleep, time, r);
+  vcs_asleep_move(m, &asleep->video, 1u << object, r);
+  m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+  m->pos[object] = (uint8_t)vcs_tia_strobed_position(m, (int)object);
   return true;
 }
 
@@ -241,7 +282,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_REFP1:
       i = r - VCS_REFP0, value &= 8;
       vcs_asleep_note(asleep, time, r);
-      if (m->reflect[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->reflect[i], value);
+      if (m->reflect[i] != value) set_reflect(m, asleep, value, i);
       return true;
     case VCS_PF0:
       vcs_asleep_note(asleep, time, r);
@@ -285,11 +326,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_ENABL:
       value &= 2;
       vcs_asleep_note(asleep, time, r);
-      if (m->vdelbl) {
-        m->enabl = value;
-      } else if (m->enabl != value) {
-        set_ball(m, asleep, value);
-      }
+      if (m->enabl != value) set_ball(m, asleep, value, 0);
       return true;
     case VCS_HMM0:
       if (VCS_UNLIKELY(m->hm[VCS_M0] == 7)) return false; /* this may start stars */
@@ -312,6 +349,10 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_RESP0:
     case VCS_RESP1:
       return reset_player(m, asleep, time, r);
+    case VCS_RESM0:
+    case VCS_RESM1:
+    case VCS_RESBL:
+      return reset_object(m, asleep, time, r);
     case VCS_HMOVE:
       return hmove(m, asleep, time);
     case VCS_HMCLR:

@@ -332,6 +332,19 @@ static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
       x86_do(x, 8, X86_CMP, RAX, IN_M(enabl_old));
       changes[jumps++] = x86_jump_if(x, X86_NZ);
     }
+  } else if (r == VCS_CTRLPF) { /* it keeps its value, and the mirror bit is that of this line already */
+    awake[0] = note(u, r, &again);
+    x86_load(x, 32, RAX, x86_register(value));
+    x86_do(x, 8, X86_CMP, RAX, IN_M(ctrlpf));
+    changes[jumps++] = x86_jump_if(x, X86_NZ);
+    x86_do(x, 8, X86_XOR, RAX, IN_M(pf_mirrored));
+    x86_test_constant(x, 8, x86_register(RAX), 1);
+    changes[jumps++] = x86_jump_if(x, X86_NZ);
+  } else if (r == VCS_HMCLR) {
+    _Static_assert(sizeof(((vcs_t *)0)->hm) == 5, "five objects move");
+    awake[0] = note(u, r, &again);
+    x86_store_constant(x, 32, tia(offsetof(vcs_t, hm)), 0);
+    x86_store_constant(x, 8, tia(offsetof(vcs_t, hm) + 4), 0);
   } else if (r == VCS_HMOVE) {
     x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.wake));
     awake[0] = x86_jump_if(x, X86_NC);
@@ -473,6 +486,8 @@ static void write_call(unit_t *u, const call_t *c) {
   } else if (c->change) {
     const unsigned place = r >= VCS_PF0 && r <= VCS_PF2             ? r - VCS_PF0
                            : r == VCS_ENAM0 || r == VCS_ENAM1       ? r - VCS_ENAM0
+                           : r == VCS_REFP0 || r == VCS_REFP1       ? r - VCS_REFP0
+                           : r == VCS_VDELP0 || r == VCS_VDELP1     ? r - VCS_VDELP0
                            : r >= VCS_COLUP0_W && r <= VCS_COLUBK_W ? vcs_colour_index(r - VCS_COLUP0_W)
                                                                     : 0;
     x86_load(x, 64, RSI, x86_register(RUN));

@@ -67,5 +67,6 @@ VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_
 
 void vcs_record_rows(vcs_rows_t *rows, vcs_recorder_t *recorder) {
   rows->recorder = recorder;
+  rows->always = VCS_ALL_OBJECTS | VCS_LOOK;
   vcs_rows_choose(rows);
 }
