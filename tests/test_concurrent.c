@@ -641,6 +641,39 @@ static void test_jacobian_has_what_rows_and_maps_have(void **context) {
   close_fixture(&fixture);
 }
 
+/* ---- Collisions that a program looks at ---------------------------------------------------------------------------
+ */
+
+/* Which of the bits 7 (1) and 6 (2) matter that the code reads from $02. */
+static unsigned bits_of(const uint8_t *bytes, size_t count) {
+  static uint8_t rom[0x1000];
+  static const uint32_t banks[] = {0, 0x400, 0x800, 0xC00};
+  const vcs_cart_t cart = {.rom = rom, .rom_size = sizeof rom};
+  vcs_latch_bits_t known[VCS_LATCH_BITS] = {{{0}, 0, 0}};
+  memset(rom, 0x60, sizeof rom); /* RTS: whatever is not overwritten by then may matter */
+  memcpy(rom, bytes, count);
+  return vcs_latch_bits(known, &cart, banks, 0xF000);
+}
+#define BITS_OF(...) bits_of((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__})
+
+static void test_bits_of_latches_that_matter(void **state) {
+  (void)state;
+  assert_int_equal(BITS_OF(0xA5, 0x02), 3);                                                 /* LDA, RTS */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0xA9, 0x00), 0);                                     /* ... LDA #0 */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0x85, 0x80, 0xA9, 0x00), 3);                         /* LDA, STA */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0x30, 0x02, 0xA9, 0x00, 0xA9, 0x01), 1);             /* LDA, BMI */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0x29, 0x40, 0xF0, 0x02, 0xA9, 0x00, 0xA9, 0x01), 2); /* LDA, AND #$40, BEQ */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0x0A, 0xA9, 0x00), 1);                               /* LDA, ASL: carry stays */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0x0A, 0xA9, 0x00, 0x18), 0);                         /* ... CLC */
+  assert_int_equal(BITS_OF(0x24, 0x02, 0x50, 0x00, 0x24, 0x80), 2);                         /* BIT, BVC, BIT */
+  assert_int_equal(BITS_OF(0x24, 0x02, 0xA9, 0x00), 2);                                     /* BIT: V stays */
+  assert_int_equal(BITS_OF(0x24, 0x02, 0x90, 0x03, 0x24, 0x80, 0x60, 0x08), 3);             /* BIT, BCC: PHP there */
+  assert_int_equal(BITS_OF(0xA6, 0x02, 0xB5, 0x80, 0xA2, 0x00, 0xA9, 0x00), 3);             /* LDX, LDA zp,X */
+  assert_int_equal(BITS_OF(0xA6, 0x02, 0xCA, 0x10, 0xFD), 3);                               /* LDX, DEX */
+  assert_int_equal(BITS_OF(0xC5, 0x02, 0xA9, 0x00, 0x18), 3);                               /* CMP */
+  assert_int_equal(BITS_OF(0xA5, 0x02, 0x4C, 0x00, 0xF0), 0);                               /* LDA, JMP to itself */
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "games") == 0) return sweep_games(argc - 2, argv + 2);
   if (argc > 3 && strcmp(argv[1], "fuzz") == 0) {
@@ -657,6 +690,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_walk_of_games),
       cmocka_unit_test(test_walk_does_not_depend_on_threads),
       cmocka_unit_test(test_jacobian_has_what_rows_and_maps_have),
+      cmocka_unit_test(test_bits_of_latches_that_matter),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

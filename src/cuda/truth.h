@@ -90,6 +90,7 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
       *lost = 1;
       return;
     }
+    vcs_read_all_ram(m);
     if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
     vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
     draws_all = true;

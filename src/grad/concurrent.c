@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/progress.h"
 #include "host/save.h"
 
 enum { UNKNOWN_READS = 4 }; /* a flip that reads more has lost its way */
@@ -85,7 +86,7 @@ struct vcs_concurrent {
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not; by flip: `ram`, and flip_t */
-  uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
+  uint16_t words[256];             /* a bit for each of its words that is not 0; VCS_NO_BYTE has none */
   uint64_t asleep[WORDS];
   uint64_t following[WORDS];                   /* asleep, but it differs in registers that the base reads */
   uint64_t reading[WORDS];                     /* differs in RAM that the present row reads; else empty */
@@ -311,6 +312,12 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   if (!is_dirty(walk, number)) begin_own_beam(walk, number, access);
 }
 
+/* The bits of a collision register that matter to a flip that is running. */
+static unsigned bits_of_read(const vcs_concurrent_t *walk, const vcs_t *m) {
+  if (!walk->note.pc || walk->rom_heads || walk->base->view.states) return 3;
+  return vcs_latch_bits(walk->frame->latch_bits, cart_of(walk), m->bank, walk->note.pc);
+}
+
 /* The collisions of a flip that reads what nothing in the base reads: its TIA is made again from where it began to be
  * its own, and all collisions are looked for. It has made `count` accesses since `access`. */
 static uint16_t find_unknown(vcs_concurrent_t *walk, flip_t *flip, uint32_t access, uint32_t count, unsigned latches) {
@@ -334,8 +341,8 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
   vcs_concurrent_t *walk = reader->walk;
   const vcs_base_frame_t *frame = walk->frame;
   const uint32_t access = frame->rows[reader->flip->from].access, count = walk->note.count;
-  const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
-  (void)m;
+  const unsigned latches = bits_of_read(walk, m) << 2 * walk->note.accesses[count - 1].reg;
+  if (!latches) return 0;
   if (access + count <= frame->note.count &&
       memcmp(walk->note.accesses, frame->note.accesses + access, count * sizeof *walk->note.accesses) == 0) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
@@ -567,16 +574,23 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 /* A touch that is the reading of a byte of RAM. */
 static bool reads_ram(unsigned touch) { return touch < VCS_WHERE_TIMER; }
 
+/* Those that differ in a byte. */
+static unsigned add_readers(vcs_concurrent_t *walk, unsigned where) {
+  const unsigned words = walk->words[where];
+  for (unsigned left = words; left; left &= left - 1) {
+    walk->reading[VCS_LOWEST(left)] |= walk->who[where][VCS_LOWEST(left)];
+  }
+  return words;
+}
+
 /* The flips that differ in a byte of RAM that a row reads; their words of the set are returned. */
-static unsigned find_readers(vcs_concurrent_t *walk, const vcs_stand_t *stand) {
+static unsigned find_readers(vcs_concurrent_t *walk, uint32_t row) {
+  const vcs_stand_t *stand = &walk->frame->rows[row];
+  const vcs_deed_t *deed = &walk->frame->deeds[row];
+  if (!deed->many) return add_readers(walk, deed->in);
   unsigned words = 0;
   for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-    const unsigned where = walk->frame->touches[i];
-    if (!reads_ram(where)) continue;
-    words |= walk->words[where];
-    for (unsigned left = walk->words[where]; left; left &= left - 1) {
-      walk->reading[VCS_LOWEST(left)] |= walk->who[where][VCS_LOWEST(left)];
-    }
+    if (reads_ram(walk->frame->touches[i])) words |= add_readers(walk, walk->frame->touches[i]);
   }
   return words;
 }
@@ -635,7 +649,7 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, unsigned words) 
 static unsigned follow(vcs_concurrent_t *walk, uint32_t row) {
   const vcs_followers_t *readers = &walk->readers;
   const vcs_own_ram_t ram = {walk->who[VCS_WHERE_RAM], walk->own[0]};
-  const unsigned words = find_readers(walk, &walk->frame->rows[row]);
+  const unsigned words = find_readers(walk, row);
   pass_followers(walk, row);
   find_sleepers(walk, row, words);
   if (!readers->count) return 0;
@@ -757,6 +771,7 @@ static void settle(vcs_concurrent_t *walk, uint32_t row) {
 /* A collision register is read: those whose reading would be another one wake up. */
 static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *read) {
   const vcs_segment_t *segments = walk->frame->segments;
+  if (!read->bits) return;
   const unsigned shift = 2u * walk->frame->note.accesses[segments[read->segment].access].reg;
   uint32_t first = read->segment; /* the instruction may have made other accesses before */
   while (segments[first].access > walk->frame->rows[read->row].access) first--;
@@ -772,12 +787,12 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
         continue;
       }
       vcs_beam_advance(&walk->work, &flip->beam, first);
-      if (flip->beam.unknown >> shift & 3) {
+      if (flip->beam.unknown >> shift & read->bits) {
         go(walk, number);
         continue;
       }
       const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
-      if ((collisions ^ read->collisions) >> shift & 3) wake(walk, number, read->row);
+      if ((collisions ^ read->collisions) >> shift & read->bits) wake(walk, number, read->row);
     }
   }
 }
@@ -791,6 +806,34 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 
 /* ---- A frame ---------------------------------------------------------------------------------------------------- */
 
+/* What a row with many of them touches. */
+static void touch_places(vcs_concurrent_t *walk, uint32_t row, bool *follows, bool *replaces) {
+  const vcs_base_frame_t *frame = walk->frame;
+  for (uint32_t i = frame->rows[row].touch; i < frame->rows[row + 1].touch; i++) {
+    const unsigned touch = frame->touches[i], where = touch & 0xFF;
+    if (!walk->words[where]) continue;
+    if (touch & VCS_WHERE_REPLACED) {
+      *replaces = true;
+    } else if (reads_ram(touch)) {
+      *follows = true;
+    } else {
+      wake_all(walk, where, row);
+    }
+  }
+}
+
+/* A row overwrites what it overwrites. */
+static void replace_all(vcs_concurrent_t *walk, uint32_t row) {
+  const vcs_base_frame_t *frame = walk->frame;
+  if (!frame->deeds[row].many) {
+    replace(walk, frame->deeds[row].out);
+    return;
+  }
+  for (uint32_t i = frame->rows[row].touch; i < frame->rows[row + 1].touch; i++) {
+    if (frame->touches[i] & VCS_WHERE_REPLACED) replace(walk, frame->touches[i] & 0xFF);
+  }
+}
+
 static void walk_rows(vcs_concurrent_t *walk) {
   const vcs_base_frame_t *frame = walk->frame;
   uint32_t reads = 0, next_read = frame->read_count ? frame->reads[0].row : frame->count;
@@ -801,27 +844,21 @@ static void walk_rows(vcs_concurrent_t *walk) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
     bool follows = walk->followers.count, replaces = false;
-    for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-      const unsigned touch = frame->touches[i], where = touch & 0xFF;
-      if (!walk->words[where]) continue;
-      if (touch & VCS_WHERE_REPLACED) {
-        replaces = true;
-      } else if (reads_ram(touch)) {
-        follows = true;
-      } else {
-        wake_all(walk, where, row);
-      }
+    const vcs_deed_t *deed = &frame->deeds[row];
+    if (VCS_LIKELY(!deed->many)) {
+      follows |= walk->words[deed->in] != 0;
+      replaces = walk->words[deed->out];
+    } else {
+      touch_places(walk, row, &follows, &replaces);
     }
     while (next_read == row) {
       read_collision(walk, &frame->reads[reads++]);
       next_read = reads < frame->read_count ? frame->reads[reads].row : frame->count;
     }
     const unsigned results = follows ? follow(walk, row) : 0;
-    for (uint32_t i = stand->touch; replaces && i < stand[1].touch; i++) {
-      if (frame->touches[i] & VCS_WHERE_REPLACED) replace(walk, frame->touches[i] & 0xFF);
-    }
+    if (replaces) replace_all(walk, row);
     if (follows) finish_row(walk, row, results);
-    const unsigned sets = vcs_facts_of[frame->deeds[row].opcode].named_sets;
+    const unsigned sets = vcs_facts_of[deed->opcode].named_sets;
     if (sets) set_rows(&walk->behind_set, sets, row + 1);
   }
   settle(walk, frame->count);
@@ -938,7 +975,7 @@ static bool record(vcs_concurrent_t *walk, int32_t number) {
   if (frame->begun->partial) return false;
   vcs_control(cart, frame->begun, &base->controls[number]);
   vcs_frame_begin(cart, frame->begun);
-  if (!vcs_base_frame_record(frame, cart, walk->rom_heads != NULL, walk->after)) return false;
+  if (!vcs_base_frame_record(frame, cart, walk->rom_heads != NULL, base->view.states, walk->after)) return false;
   const vcs_t *recorded = vcs_base_state(base, number + 1);
   walk->after->frames = recorded->frames;
   walk->after->instructions = recorded->instructions;
@@ -1136,7 +1173,8 @@ static void walk_frames(vcs_concurrent_t *walk) {
     walk->flips[i].play = walk->base->plays[0];
     walk->flips[i].score = walk->base->scores[0];
   }
-  for (int32_t frame = 0; frame < walk->base->run.frames && horizon < view->horizon_count; frame++) {
+  for (int32_t frame = 0; frame < walk->base->run.frames && horizon < view->horizon_count && !vcs_interrupted();
+       frame++) {
     const bool looks = view->horizons[horizon] == frame + 1;
     const bool fits = begin_frame(walk, frame);
     if (!fits) walk->counts.refused++;
@@ -1183,7 +1221,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   }
   if (!base->draws_all) walk_frames(walk);
   unindex_rom(walk);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && !vcs_interrupted(); i++) {
     if (possible[i] && walk->flips[i].shown < base->view.horizon_count) run_again(walk, i);
   }
 }

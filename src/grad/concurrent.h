@@ -2,6 +2,8 @@
  *
  *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
  *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
+ *   concurrent_record.c  its instructions, executed by the loop of run.h
+ *   concurrent_latch.c   which of the collisions that it reads it looks at
  *   concurrent_follow.c  a row of the base for flips that read what differs, and stay on its path
  *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
@@ -66,7 +68,8 @@ typedef struct {
   vcs_video_t video; /* first: the core is handed a pointer to it */
   vcs_beam_access_t *accesses;
   uint32_t count, capacity;
-  bool full; /* there was no room for an access */
+  bool full;   /* there was no room for an access */
+  uint16_t pc; /* of the instruction that loads what it reads now; 0: not known */
   uint16_t (*collisions)(void *context, const vcs_t *m);
   void *context;
 } vcs_beam_note_t;
@@ -135,9 +138,18 @@ typedef struct {
   uint8_t opcode, read, written; /* the last byte that it has read, and written */
   uint8_t in, out;               /* bytes of RAM that it has read, and written; VCS_NO_BYTE: none */
   bool many;                     /* more than these two: frame->touches has all of it */
-  bool latch;                    /* it has read a collision register; then `many` is set, too */
 } vcs_deed_t;
 enum { VCS_NO_BYTE = 0xFF };
+
+/* An instruction as concurrent_record.c notes it. */
+typedef struct {
+  uint64_t key;            /* without N and Z, which follow from `nz` */
+  uint32_t cycles, access; /* as it begins */
+  uint16_t nz;
+  uint16_t addr; /* of its data; without them its own */
+  uint8_t opcode;
+  uint8_t value, old; /* of a byte that it reads or writes; before, if it does both */
+} vcs_noted_row_t;
 
 /* Registers and flags by name; N and Z are always set together. */
 enum {
@@ -162,14 +174,27 @@ typedef struct {
 typedef struct {
   uint32_t row, segment; /* reads a collision register; the access is a segment of its own */
   uint16_t collisions;   /* all of them then */
+  uint8_t bits;          /* of the two in the register: those that matter */
 } vcs_collision_read_t;
+
+/* What vcs_latch_bits has found, by program counter. */
+typedef struct {
+  uint32_t bank[4];
+  uint16_t pc; /* 0: nothing */
+  uint8_t bits;
+} vcs_latch_bits_t;
+enum { VCS_LATCH_BITS = 64 };
 
 typedef struct {
   vcs_stand_t *rows; /* count + 1 */
   uint32_t *cycles;  /* ... when they begin, and a time that is never reached */
   vcs_deed_t *deeds; /* by row */
   uint32_t count;
-  uint16_t *touches;
+  vcs_noted_row_t *noted; /* while recording: rows behind `count` */
+  uint32_t noted_count;
+  uint32_t row;          /* ... the one that reads a chip */
+  uint32_t recorded;     /* accesses that its TIA has made */
+  uint16_t *touches;     /* of rows with `many` */
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
   vcs_beam_note_t note;  /* the accesses */
@@ -180,10 +205,12 @@ typedef struct {
   vcs_wiring_t *wirings;
   uint32_t wiring_count, touch_count, rom_touch_count;
   uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
-  uint16_t reads_of, live; /* collisions that it reads, and that it or the next frame reads; only these are followed */
-  bool clears;             /* it has a CXCLR */
-  bool lost;               /* while recording: something the walk does not do */
-  vcs_t *begun;            /* the machine when the first instruction is about to run */
+  uint16_t reads_of,
+      live; /* collisions that it looks at, and that it or the next frame does; others are not followed */
+  vcs_latch_bits_t latch_bits[VCS_LATCH_BITS];
+  bool clears;  /* it has a CXCLR */
+  bool lost;    /* while recording: something the walk does not do */
+  vcs_t *begun; /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;
@@ -195,9 +222,18 @@ typedef struct {
 bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 void vcs_base_frame_free(vcs_base_frame_t *frame);
 
-/* Records the frame that begins with frame->begun. False: memory, or something that only running again gets right: a
+/* Records the frame that begins with frame->begun. `rom`: bits of ROM are flipped; `states`: whole machines are looked
+ * at. False: memory, or something that only running again gets right: a
  * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
-bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after);
+bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, bool states, vcs_t *after);
+
+/* Of the two collisions in a register that the instruction at pc loads: those that matter to what the program does.
+ * Bit 0 is bit 7 of the byte, bit 1 is bit 6. */
+unsigned vcs_latch_bits(vcs_latch_bits_t *known, const vcs_cart_t *cart, const uint32_t *banks, uint16_t pc);
+
+/* Notes instructions from m on in frame->noted. VCS_NOTING_STEP: the next is one for cpu.h. */
+typedef enum { VCS_NOTING_ON, VCS_NOTING_STEP, VCS_NOTING_OVER } vcs_noting_t;
+vcs_noting_t vcs_concurrent_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, vcs_t *m);
 
 enum { VCS_KEY_SP = 16, VCS_KEY_A = 24, VCS_KEY_X = 32, VCS_KEY_Y = 40, VCS_KEY_P = 48 };
 VCS_HOT_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
@@ -212,7 +248,13 @@ typedef struct {
   uint64_t reads, sets;
   uint8_t named_sets;
   uint8_t mode;
+  uint8_t touches; /* VCS_TOUCHES_... */
 } vcs_facts_t;
+enum {
+  VCS_TOUCHES_READ = 1,  /* a byte of data at its address */
+  VCS_TOUCHES_WRITE = 2, /* ... which it writes */
+  VCS_TOUCHES_MORE = 4   /* a pointer, or a return address */
+};
 extern const vcs_facts_t vcs_facts_of[256];
 
 /* ---- Following ------------------------------------------------------------------------------------------------ */
@@ -311,7 +353,7 @@ uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access);
 int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);
 
 /* An access of the base as it is recorded; what a collision register would show is returned. */
-uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row);
+uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number);
 bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 bool vcs_beam_record_end(vcs_base_frame_t *frame);
 

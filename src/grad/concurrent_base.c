@@ -1,9 +1,10 @@
 /* concurrent_base.c: a frame of the base: what stands at each of its rows, what each row reads and overwrites.
  *
- * The frame is executed instruction by instruction, every byte over the bus, and the bus is watched: whatever an
- * instruction reads is what it depends on besides its registers. The TIA is made along the way (concurrent_beam.c).
- * When the frame is over, a pass from its last row to its first finds which registers are live at each row: read by it
- * or by a later row before they are set.
+ * Most instructions are executed by the loop of run.h (concurrent_record.c), and what they read and overwrite follows
+ * from their opcode and address. All others, and all if bits of ROM are flipped, are executed one by one, every byte
+ * over the bus, and the bus is watched: whatever an instruction reads is what it depends on besides its registers. The
+ * TIA is made along the way (concurrent_beam.c). When the frame is over, a pass from its last row to its first finds
+ * which registers are live at each row: read by it or by a later row before they are set.
  */
 #include "concurrent_note.h"
 
@@ -50,7 +51,6 @@ static void touch_rom(vcs_base_frame_t *frame, uint32_t offset) {
 typedef struct {
   vcs_base_frame_t *frame;
   bool rom;
-  uint32_t row;
   int reads;        /* of this instruction so far */
   vcs_deed_t *deed; /* of it; the opcode, from the first read on */
 } watch_t;
@@ -104,6 +104,7 @@ static void touch_read(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, u
     touch_window(watch, cart, m, addr);
   } else if (!(addr & 0x80)) {
     const int input = (addr & 15) - 8;
+    if (input < 0) watch->deed->many = true; /* collisions */
     if (input >= 0 && input < 6) {
       const int port = input < 4 ? input >> 1 : input - 4;
       if (cart->controller[port] == VCS_CONTROLLER_KEYBOARD) touch(watch, VCS_WHERE_PORTS);
@@ -142,12 +143,8 @@ VCS_HOT_FN uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
   return value;
 }
 
-static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
-                                uint8_t value, bool stalls) {
-  watch_t *watch = watch_of(video);
+static void touch_write(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
   bool tia = !(addr & 0x1080);
-  watch->deed->addr = addr;
-  watch->deed->written = value;
   if (addr & 0x1000) {
     const int32_t place = vcs_cart_write_place(cart, m, addr);
     if (place >= 0) touch(watch, VCS_WHERE_CART_RAM + ((uint32_t)place & 63));
@@ -160,6 +157,14 @@ static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
   }
   if (tia && (addr & 63) == VCS_VSYNC) touch(watch, VCS_WHERE_VSYNC);
   if (tia && (addr & 63) == VCS_VBLANK) touch(watch, VCS_WHERE_PADDLES);
+}
+
+static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
+                                uint8_t value, bool stalls) {
+  watch_t *watch = watch_of(video);
+  watch->deed->addr = addr;
+  watch->deed->written = value;
+  touch_write(watch, cart, m, addr);
   vcs_bus_write_after(cart, m, cpu, video, addr, value, stalls);
 }
 
@@ -184,13 +189,14 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->rows);
   frame->cycles = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->cycles);
   frame->deeds = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->deeds);
+  frame->noted = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->noted);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->cycles && frame->deeds && frame->note.accesses && frame->begun && frame->m &&
-      frame->beam_m) {
+  if (frame->rows && frame->cycles && frame->deeds && frame->noted && frame->note.accesses && frame->begun &&
+      frame->m && frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -201,6 +207,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
   free(frame->cycles);
   free(frame->deeds);
+  free(frame->noted);
   free(frame->touches);
   free(frame->touch_values);
   free(frame->rom_touches);
@@ -214,18 +221,22 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   *frame = (vcs_base_frame_t){0};
 }
 
+/* The accesses that have been noted are made by the base's TIA. */
+static void record_accesses(vcs_base_frame_t *frame) {
+  for (; frame->recorded < frame->note.count; frame->recorded++) vcs_beam_record(frame, frame->recorded);
+}
+
 /* The last access noted is the reading of a collision register. */
 static uint16_t read_collisions(void *context, const vcs_t *m) {
-  watch_t *watch = context;
-  vcs_base_frame_t *frame = watch->frame;
+  vcs_base_frame_t *frame = ((watch_t *)context)->frame;
   (void)m;
-  watch->deed->latch = watch->deed->many = true;
   if (frame->note.full) return 0;
-  const uint16_t collisions = vcs_beam_record(frame, &frame->note.accesses[frame->note.count - 1], watch->row);
+  const uint32_t last = frame->note.count - 1;
+  for (; frame->recorded < last; frame->recorded++) vcs_beam_record(frame, frame->recorded);
+  const uint16_t collisions = vcs_beam_record(frame, frame->recorded++);
   frame->reads = room(frame->reads, sizeof *frame->reads, frame->read_count, &frame->read_capacity, &frame->lost);
-  frame->reads_of |= (uint16_t)(3u << 2 * frame->note.accesses[frame->note.count - 1].reg);
   if (!frame->lost) {
-    frame->reads[frame->read_count++] = (vcs_collision_read_t){watch->row, frame->segment_count - 1, collisions};
+    frame->reads[frame->read_count++] = (vcs_collision_read_t){frame->row, frame->segment_count - 1, collisions, 3};
   }
   return collisions;
 }
@@ -274,9 +285,22 @@ VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t ro
 #define READS(code, operation, mode, access)                                                                        \
   (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
    ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
+#define TOUCHES(code, mode, access)                                                                     \
+  (uint8_t)((VCS_ACCESS_##access == VCS_ACCESS_READ || VCS_ACCESS_##access == VCS_ACCESS_MODIFY ||      \
+                     (code) == VCS_PLA || (code) == VCS_PLP                                             \
+                 ? VCS_TOUCHES_READ                                                                     \
+                 : 0) |                                                                                 \
+            (VCS_ACCESS_##access == VCS_ACCESS_WRITE || VCS_ACCESS_##access == VCS_ACCESS_MODIFY ||     \
+                     (code) == VCS_PHA || (code) == VCS_PHP                                             \
+                 ? VCS_TOUCHES_WRITE                                                                    \
+                 : 0) |                                                                                 \
+            (VCS_MODE_##mode == VCS_MODE_IZX || VCS_MODE_##mode == VCS_MODE_IZY || (code) == VCS_JSR || \
+                     (code) == VCS_RTS || (code) == VCS_JMP_INDIRECT                                    \
+                 ? VCS_TOUCHES_MORE                                                                     \
+                 : 0))
 #define FACTS(code, operation, mode, access, cycles)                                                        \
   {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation), NAMES(VCS_SETS_##operation), \
-   VCS_MODE_##mode},
+   VCS_MODE_##mode, TOUCHES(code, mode, access)},
 const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* Goes back over the rows. Behind the frame everything counts as read. */
@@ -289,50 +313,162 @@ static void find_live(vcs_base_frame_t *frame) {
   }
 }
 
-bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
-  watch_t watch = {.frame = frame, .rom = rom};
+/* ---- Rows that were noted ---------------------------------------------------------------------------------------- */
+
+/* Two bytes of RAM, one behind the other, that a row reads. */
+static void touch_word(watch_t *watch, unsigned first, uint16_t word) {
+  watch->deed->many = true;
+  touch_ram(watch, first, (uint8_t)word);
+  touch_ram(watch, (first + 1) & 0x7F, (uint8_t)(word >> 8));
+}
+
+static uint8_t byte_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  return cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FFu)];
+}
+
+/* A row that touches more than a byte of RAM; `next` is the program counter behind it. */
+VCS_SLOW_FN void take_touches(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, const vcs_noted_row_t *noted,
+                              uint16_t next) {
+  const vcs_facts_t *facts = &vcs_facts_of[noted->opcode];
+  const uint16_t pc = (uint16_t)noted->key;
+  const uint8_t sp = (uint8_t)(noted->key >> VCS_KEY_SP), operand = byte_at(cart, m, (uint16_t)(pc + 1));
+  if (noted->opcode == VCS_JSR) {
+    watch->deed->many = true;
+    replace_ram(watch, sp & 0x7F);
+    replace_ram(watch, (sp - 1u) & 0x7F);
+    return;
+  }
+  if (noted->opcode == VCS_RTS) {
+    touch_word(watch, (sp + 1u) & 0x7F, (uint16_t)(next - 1));
+    return;
+  }
+  if (noted->opcode == VCS_JMP_INDIRECT) {
+    touch_word(watch, operand & 0x7F, next);
+    return;
+  }
+  if (facts->mode == VCS_MODE_IZY) {
+    touch_word(watch, operand & 0x7F, (uint16_t)(noted->addr - (uint8_t)(noted->key >> VCS_KEY_Y)));
+  }
+  if (facts->mode == VCS_MODE_IZX) {
+    touch_word(watch, (operand + (unsigned)(noted->key >> VCS_KEY_X)) & 0x7F, noted->addr);
+  }
+  if (facts->touches & VCS_TOUCHES_WRITE) {
+    touch_write(watch, cart, m, noted->addr);
+  } else if ((noted->addr & 0x1280) == 0x80) {
+    touch_ram(watch, noted->addr & 0x7F, noted->value);
+  } else {
+    touch_read(watch, cart, m, noted->addr);
+  }
+}
+
+/* Makes rows of what was noted; behind the last one the program counter is that of m. */
+static void take_rows(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m) {
+  vcs_base_frame_t *frame = watch->frame;
+  const vcs_noted_row_t *noted = frame->noted, *end = noted + frame->noted_count;
+  const uint32_t wiring = frame->wiring_count - 1, rom_touch = frame->rom_touch_count;
+  vcs_stand_t *stands = frame->rows + frame->count;
+  vcs_deed_t *deed = frame->deeds + frame->count;
+  uint32_t *cycles = frame->cycles + frame->count;
+  for (; noted < end; noted++, deed++) {
+    const unsigned touches = vcs_facts_of[noted->opcode].touches;
+    const vcs_cpu_t cpu = {.nz = noted->nz};
+    const unsigned p = vcs_cpu_is_negative(&cpu) * (unsigned)VCS_FLAG_N | vcs_cpu_is_zero(&cpu) * (unsigned)VCS_FLAG_Z;
+    const uint64_t key = noted->key | (uint64_t)p << VCS_KEY_P;
+    *cycles++ = noted->cycles;
+    *stands++ = (vcs_stand_t){key, 0, noted->access, frame->touch_count, rom_touch, wiring};
+    const bool modifies = touches == (VCS_TOUCHES_READ | VCS_TOUCHES_WRITE);
+    *deed = (vcs_deed_t){.addr = noted->addr,
+                         .opcode = noted->opcode,
+                         .read = modifies ? noted->old : noted->value,
+                         .written = noted->value,
+                         .in = VCS_NO_BYTE,
+                         .out = VCS_NO_BYTE};
+    if (!(touches & VCS_TOUCHES_MORE)) {
+      if (noted->addr & 0x1000) continue;
+      if ((noted->addr & 0x280) == 0x80) {
+        if (touches & VCS_TOUCHES_READ) deed->in = noted->addr & 0x7F;
+        if (touches & VCS_TOUCHES_WRITE) deed->out = noted->addr & 0x7F;
+        continue;
+      }
+      const bool looks = touches == VCS_TOUCHES_WRITE && !(noted->addr & 0x80) && (noted->addr & 63) > VCS_VBLANK;
+      if (looks) continue; /* a register that only the beam looks at */
+    }
+    watch->deed = deed;
+    take_touches(watch, cart, m, noted, noted + 1 < end ? (uint16_t)noted[1].key : m->pc);
+  }
+  frame->count += frame->noted_count;
+  frame->noted_count = 0;
+}
+
+/* The next instruction, watched. False: something that the walk does not do. */
+static bool record_step(watch_t *watch, const vcs_cart_t *cart, vcs_t *m, bool *over) {
+  vcs_base_frame_t *frame = watch->frame;
   vcs_cpu_t registers, *cpu = &registers;
-  vcs_t *m = frame->m;
   vcs_video_t *video = &frame->note.video;
+  vcs_cpu_load(cpu, m);
+  frame->row = frame->count;
+  watch->reads = 0;
+  watch->deed = &frame->deeds[frame->row];
+  *watch->deed = (vcs_deed_t){.in = VCS_NO_BYTE, .out = VCS_NO_BYTE};
+  stand(frame, cpu, frame->row);
+  if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) return false; /* what it fetches depends on more */
+  vcs_cpu_instruction(VCS_HERE);
+  frame->count++;
+  *over = cpu->stop & VCS_STOP_FRAME;
+  if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
+  vcs_cpu_store(cpu, m);
+  m->bus = cpu->bus;
+  return !m->jammed;
+}
+
+/* Finds out which collisions matter that are read. An instruction that reads more than one of the registers may make
+ * anything of them. */
+static void find_bits(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool all) {
+  for (uint32_t i = 0; i < frame->read_count; i++) {
+    vcs_collision_read_t *read = &frame->reads[i];
+    const vcs_stand_t *stand = &frame->rows[read->row];
+    const bool alone =
+        (i == 0 || read[-1].row != read->row) && (i + 1 == frame->read_count || read[1].row != read->row);
+    const uint16_t addr = frame->deeds[read->row].addr;
+    const bool loads = !(addr & 0x1080) && (addr & 15) < 8; /* it is data, and not a pointer or code */
+    if (!all && alone && loads) {
+      const uint32_t *banks = frame->wirings[stand->wiring].bank;
+      read->bits = (uint8_t)vcs_latch_bits(frame->latch_bits, cart, banks, (uint16_t)stand->key);
+    }
+    frame->reads_of |= (uint16_t)(read->bits << 2 * frame->note.accesses[frame->segments[read->segment].access].reg);
+  }
+}
+
+bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, bool states, vcs_t *after) {
+  watch_t watch = {.frame = frame, .rom = rom};
+  vcs_t *m = frame->m;
   bool over = false;
   frame->count = frame->touch_count = frame->rom_touch_count = frame->read_count = frame->wiring_count = 0;
-  frame->note.count = 0;
+  frame->note.count = frame->recorded = 0;
   frame->reads_of = 0;
   frame->note.full = frame->lost = frame->clears = false;
   frame->note.collisions = read_collisions;
   frame->note.context = &watch;
-  vcs_video_start(video, cart, NULL);
+  vcs_video_start(&frame->note.video, cart, NULL);
   memcpy(m, frame->begun, vcs_machine_size(cart));
   if (m->jammed || !vcs_beam_record_begin(frame, cart)) return false;
-  vcs_cpu_load(cpu, m);
   keep_wiring(frame, m);
-  uint32_t recorded = 0;
-  for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
-    watch.row = row;
-    watch.reads = 0;
-    watch.deed = &frame->deeds[row];
-    *watch.deed = (vcs_deed_t){.in = VCS_NO_BYTE, .out = VCS_NO_BYTE};
-    stand(frame, cpu, row);
-    if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
-    if (frame->lost) return false;
-    vcs_cpu_instruction(VCS_HERE);
-    frame->count++;
-    over = cpu->stop & VCS_STOP_FRAME;
-    if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
-    cpu->stop = 0;
-    if (m->jammed || frame->note.full) return false;
-    for (; recorded < frame->note.count; recorded++) {
-      const vcs_beam_access_t *access = &frame->note.accesses[recorded];
-      if (access->kind != VCS_BEAM_READ || access->reg >= 8) vcs_beam_record(frame, access, row);
-    }
+  while (!over && frame->count < VCS_FRAME_INSTRUCTIONS) {
+    const vcs_noting_t end = rom ? VCS_NOTING_STEP : vcs_concurrent_record(frame, cart, m);
+    if (frame->noted_count) take_rows(&watch, cart, m);
+    over = end == VCS_NOTING_OVER;
+    if (end == VCS_NOTING_STEP && !record_step(&watch, cart, m, &over)) return false;
+    if (frame->note.full || frame->lost) return false;
   }
   if (!over) return false;
-  stand(frame, cpu, frame->count);
+  record_accesses(frame);
+  vcs_cpu_t registers;
+  vcs_cpu_load(&registers, m);
+  stand(frame, &registers, frame->count);
   frame->cycles[frame->count + 1] = UINT32_MAX;
   find_live(frame);
+  find_bits(frame, cart, rom || states);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;
-  vcs_cpu_store(cpu, m);
-  m->bus = cpu->bus;
   m->partial = 0;
   memcpy(after, m, vcs_machine_size(cart));
   vcs_beam_put(&frame->segments[frame->segment_count].before, after);

@@ -296,10 +296,9 @@ bool vcs_beam_record_end(vcs_base_frame_t *frame) {
   return true;
 }
 
-uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row) {
+uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
   vcs_t *m = frame->beam_m;
-  const uint32_t number = (uint32_t)(access - frame->note.accesses);
-  (void)row;
+  const vcs_beam_access_t *access = &frame->note.accesses[number];
   if (frame->lost) return 0;
   m->cycles = access->cycles;
   const int32_t now = vcs_tia_since_frame(m);

@@ -15,6 +15,15 @@ typedef struct {
 
 #define VCS_RUN_BESIDE
 #define VCS_RUN_WITH , beside_t *beside
+#define READ_KNOWN(taken, addr, last, read)            \
+  cpu->time += (taken);                                \
+  cpu->stop = 0;                                       \
+  cpu->bus = (last);                                   \
+  ((vcs_beam_note_t *)(void *)video)->pc = VCS_RUN_PC; \
+  const uint8_t value = read(VCS_HERE, addr);          \
+  ((vcs_beam_note_t *)(void *)video)->pc = 0;
+#define VCS_RUN_READ_CHIP(taken, addr, last) READ_KNOWN(taken, addr, last, vcs_bus_read_low)
+#define VCS_RUN_READ_BUS(taken, addr, last) READ_KNOWN(taken, addr, last, vcs_bus_read)
 #define VCS_RUN_LOOK \
   if (VCS_UNLIKELY(cpu->time >= beside->next)) goto met;
 #define VCS_RUN_LABELS                                                  \
@@ -57,14 +66,21 @@ static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_st
          vcs_same_bytes(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte);
 }
 
+/* Whether a row reads a byte of RAM in which the flip differs. */
+static bool reads_other(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
+  const vcs_deed_t *deed = &frame->deeds[row];
+  if (VCS_LIKELY(!deed->many)) return deed->in != VCS_NO_BYTE && m->ram[deed->in] != deed->read;
+  for (uint32_t touch = frame->rows[row].touch; touch < frame->rows[row + 1].touch; touch++) {
+    const unsigned where = frame->touches[touch];
+    if (where < VCS_WHERE_TIMER && frame->touch_values[touch] != m->ram[where]) return true;
+  }
+  return false;
+}
+
 /* The last of the next rows that reads a byte of RAM in which the flip differs now; frame->count: none does. */
 static uint32_t last_reader(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
-  uint32_t end = frame->count - row > AHEAD ? row + AHEAD : frame->count;
-  for (uint32_t touch = frame->rows[end].touch; touch > frame->rows[row].touch;) {
-    const unsigned where = frame->touches[--touch];
-    if (where >= VCS_WHERE_TIMER || frame->touch_values[touch] == m->ram[where]) continue;
-    while (frame->rows[end].touch > touch) end--;
-    return end;
+  for (uint32_t end = frame->count - row > AHEAD ? row + AHEAD : frame->count; end-- > row;) {
+    if (reads_other(frame, m, end)) return end;
   }
   return frame->count;
 }
