@@ -92,8 +92,8 @@ typedef enum {
 
 typedef struct {
   vcs_method_t method;
-  int32_t fork_window;      /* `bit`: largest number of instructions of a fork; 0: no forks; at most
-                               VCS_FRAME_INSTRUCTIONS */
+  int32_t fork_window;      /* `bit`: largest number of instructions of a fork; a detour along whole moves may have
+                               four times as many; 0: no forks; at most VCS_FRAME_INSTRUCTIONS */
   float alpha, temperature; /* `ste`: sharpness of the gate, and temperature of reads (0: one-hot reads) */
   vcs_side_rule_t side;
   const float *scale;   /* value of each of the 256 palette indices, or NULL for the index itself */
@@ -132,7 +132,8 @@ typedef struct {
 
 /* vcs_grad_jvp adds the product of the run's Jacobian with the tangents in `inputs` to `outputs`; vcs_grad_vjp adds the
  * product of its transpose with the adjoints in `outputs` to `inputs`. Both process one frame's tape at a time; memory
- * is one machine per frame and one tape. The run's machine does not change. `report` may be NULL. With forks, and
+ * is one machine per frame and one tape. The run's machine does not change. `report` may be NULL. With VCS_SIDE_TANGENT
+ * a JVP along whole moves, such as the flips of several bits, estimates their joint effect. With forks, and
  * without VCS_SIDE_TANGENT, derivatives stop in both products at forks that explode and, between two frames, at bytes
  * of RAM that explode in the second (docs/gradients.md); the report does not count these. */
 VCS_API vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options,

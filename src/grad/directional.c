@@ -8,6 +8,7 @@
  *
  *   sides and steps    follow from the tangents of the few fields that are numbers: kept for every row
  *   cancelled moves    which bits were cancelled, and which way the remainder went: kept where there are any
+ *   whole moves        the inputs that were moved together, and what that changed (sweep.h): kept where there are any
  *
  * Choices are kept for one frame at a time. The tangents at the start of every frame are enough to find them again.
  */
@@ -26,7 +27,7 @@ VCS_DATA uint16_t numbers[VCS_NUMBERS] = {VCS_NUMBER_FIELDS(OFFSETS)};
 #if !defined(__CUDACC__)
 
 bool vcs_directional_begin(vcs_directional_t *choices, int32_t rows) {
-  choices->count = 0;
+  choices->count = choices->move_count = 0;
   choices->failed = false;
   if (rows < choices->rows) return true;
   float *larger = realloc(choices->numbers, ((size_t)rows + 1) * VCS_NUMBERS * sizeof *larger);
@@ -39,6 +40,7 @@ bool vcs_directional_begin(vcs_directional_t *choices, int32_t rows) {
 void vcs_directional_free(vcs_directional_t *choices) {
   free(choices->numbers);
   free(choices->cancelled);
+  free(choices->moves);
   memset(choices, 0, sizeof *choices);
 }
 
@@ -57,6 +59,54 @@ VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset) {
     if (numbers[i] == offset) return s->directional->numbers[VCS_NUMBERS * (size_t)s->row + (size_t)i];
   }
   return 0; /* not a number: no tangent is kept */
+}
+
+VCS_EXTERN void vcs_keep_move(const vcs_sweep_t *s, int32_t place, uint32_t slot, float value) {
+  vcs_directional_t *choices = s->directional;
+  if (choices->move_count == choices->move_capacity) {
+#if defined(__CUDACC__)
+    choices->failed = true;
+    return;
+#else
+    int32_t wanted = choices->move_capacity ? 2 * choices->move_capacity : 1024;
+    vcs_kept_move_t *larger = realloc(choices->moves, (size_t)wanted * sizeof *larger);
+    choices->failed |= !larger;
+    if (!larger) return;
+    choices->moves = larger;
+    choices->move_capacity = wanted;
+#endif
+  }
+  const vcs_kept_move_t move = {s->row, place, slot, value};
+  choices->moves[choices->move_count++] = move;
+}
+
+/* Drops what belongs to primitives behind the one at a row and place: the reverse pass has skipped them. */
+VCS_STATIC void drop_moves(const vcs_sweep_t *s, int32_t place) {
+  vcs_directional_t *choices = s->directional;
+  int32_t i = choices->move_count;
+  while (i && (choices->moves[i - 1].row > s->row ||
+               (choices->moves[i - 1].row == s->row && choices->moves[i - 1].place > place)))
+    i--;
+  choices->move_count = i;
+}
+
+VCS_EXTERN const vcs_kept_move_t *vcs_kept_moves(const vcs_sweep_t *s, int32_t place, int32_t *count) {
+  vcs_directional_t *choices = s->directional;
+  *count = 0;
+  if (!choices) return NULL;
+  drop_moves(s, place);
+  int32_t i = choices->move_count;
+  while (i && choices->moves[i - 1].row == s->row && choices->moves[i - 1].place == place) i--;
+  *count = choices->move_count - i;
+  choices->move_count = i;
+  return choices->moves + i;
+}
+
+VCS_EXTERN bool vcs_lines_moved(const vcs_sweep_t *s) {
+  if (!s->directional) return false;
+  drop_moves(s, VCS_ROW_INPUTS - 1);
+  const int32_t count = s->directional->move_count;
+  return count && s->directional->moves[count - 1].row == s->row;
 }
 
 VCS_STATIC void keep(vcs_directional_t *choices, const vcs_cancelled_move_t *cancelled) {

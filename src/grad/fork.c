@@ -21,7 +21,9 @@
  * refused, in both products. The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still
  * grow from frame to frame, and is cut at 1e30.
  *
- * Branches in a region (region.c) have no forks. Branches on the other side are taken as they come, not forked again.
+ * Along a direction a branch that turns is a detour (detour.c), if the tangents are whole moves; forks are found when
+ * they are first needed. Branches in a region that is crossed (region.c) have no forks. Branches on the other side are
+ * taken as they come, not forked again.
  * Sides that do not meet have no derivative and are counted (vcs_grad_report_t). A frame's end is not crossed.
  *
  * Stops: collisions latched on the other side, and registers of a line that is not drawn yet.
@@ -43,7 +45,9 @@ vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window) {
   f->other_frames = malloc(2 * VCS_FRAME_BYTES);
   f->other = calloc(1, sizeof *f->other);
   f->base = calloc(1, sizeof *f->base);
-  if (f->other_frames && f->other && f->base) return f;
+  f->first = malloc(ADDRESSES * sizeof *f->first);
+  for (int32_t i = 0; f->first && i < ADDRESSES; i++) f->first[i] = -1;
+  if (f->other_frames && f->other && f->base && f->first) return f;
   vcs_forks_free(f);
   return NULL;
 }
@@ -60,7 +64,9 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f->popped);
   free(f->forks);
   free(f->differences);
+  free(f->first);
   vcs_regions_free(&f->regions);
+  vcs_detours_free(&f->detours);
   free(f);
 }
 
@@ -186,23 +192,41 @@ static uint8_t shallowest(const vcs_forks_t *f, int32_t from, int32_t to) {
   return f->tape->rows[from].sp;
 }
 
-/* The other side of a branch on its way: the addresses between the branch and its target, where no meeting is, and the
- * least that was on the stack. */
+/* The other side of a branch on its way. */
 typedef struct {
-  uint16_t inside_from, inside_to;
-  uint8_t sp;
+  uint16_t inside_from, inside_to; /* the addresses between the branch and its target, where no meeting is */
+  uint8_t sp;                      /* the least that was on the stack */
+  bool in_line;                    /* in the picture it meets the run in the same line only */
+  int32_t window;
 } way_t;
+
+static way_t way_of(const vcs_forks_t *f, const vcs_row_t *row, const vcs_t *m) {
+  const uint16_t next = (uint16_t)(row->pc + 2);
+  const uint16_t target = (uint16_t)(next + (int8_t)vcs_code_byte(f->cart, m, (uint16_t)(row->pc + 1)));
+  const way_t way = {target < next ? target : next, target < next ? next : target, row->sp, false, f->window};
+  return way;
+}
 
 static bool is_inside(const way_t *way, uint16_t pc) { return pc >= way->inside_from && pc < way->inside_to; }
 
+/* Whether a time is within half a line of a row's, or that row is not in the picture. */
+static bool is_in_line(const vcs_forks_t *f, const vcs_row_t *row, uint32_t cycles) {
+  const int32_t then = (int32_t)vcs_row_cycles(f->tape, row), later = (int32_t)cycles - then;
+  const int32_t y = (3 * then - f->tape->start->frame_clock) / VCS_LINE_CLOCKS - f->tape->start->first_line;
+  return y < 0 || y >= f->cart->height || (later <= VCS_LINE_CYCLES / 2 && later >= -VCS_LINE_CYCLES / 2);
+}
+
 /* The first row after `row`, within the window, at which the run is where the other side is; or -1. */
-VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, uint16_t pc, uint8_t sp, const way_t *way,
+VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_cpu_t *cpu, const way_t *way,
                               const int32_t *first) {
-  int32_t j = first[pc & (ADDRESSES - 1)];
-  if (j < 0 || j > row + f->window || is_inside(way, pc)) return -1;
-  for (; j >= 0 && j <= row + f->window; j = f->next_here[j]) {
+  const int32_t last = row + way->window;
+  int32_t j = first[cpu->pc & (ADDRESSES - 1)];
+  if (j < 0 || j > last || is_inside(way, cpu->pc)) return -1;
+  for (; j >= 0 && j <= last; j = f->next_here[j]) {
     const vcs_row_t *at = &f->tape->rows[j];
-    if (at->pc == pc && at->sp == sp && shallowest(f, row, j) == way->sp) return j;
+    if (at->pc == cpu->pc && at->sp == cpu->sp && shallowest(f, row, j) == way->sp &&
+        (!way->in_line || is_in_line(f, at, (uint32_t)(cpu->time >> VCS_CYCLES_SHIFT))))
+      return j;
   }
   return -1;
 }
@@ -210,7 +234,7 @@ VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, uint16_t pc, ui
 /* Whether the run stays between the branch and its target throughout the window, as in a loop that waits: there is
  * nowhere to meet. */
 static bool stays_inside(const vcs_forks_t *f, int32_t row, const way_t *way) {
-  int32_t last = row + f->window < f->tape->count ? row + f->window : f->tape->count - 1;
+  int32_t last = row + way->window < f->tape->count ? row + way->window : f->tape->count - 1;
   while (row < last && is_inside(way, f->tape->rows[row + 1].pc)) row++;
   return row == last;
 }
@@ -247,7 +271,7 @@ void vcs_forks_compare(vcs_forks_t *f, const vcs_t *before, int32_t from_row, in
   bytes_differ(f, VCS_OFFSET(cart_ram), f->cart->ram_size, f->base->cart_ram, m->cart_ram);
   bool tia = drawn_before != drawn_there || memcmp(&m->vsync, &before->vsync, VCS_TIA_BYTES) != 0;
   if (tia) tia_differs(f, drawn_there->tia, m);
-  if (m->timer_cycle != ports->timer_cycle) {
+  if (m->timer_cycle != ports->timer_cycle || m->timer != ports->timer) {
     vcs_forks_differ(f, VCS_SLOTS * VCS_OFFSET(timer_cycle), (float)(int32_t)(m->timer_cycle - ports->timer_cycle));
     bytes_differ(f, VCS_OFFSET(timer), 1, &ports->timer, &m->timer);
   }
@@ -276,8 +300,8 @@ static int32_t run_other_side(vcs_forks_t *f, int32_t row, way_t *way, const int
   vcs_cpu_t registers, *cpu = &registers;
   int32_t meets = -1;
   vcs_cpu_load(cpu, m);
-  for (int32_t steps = 0; steps <= f->window && !(cpu->stop & VCS_STOP_FRAME) && !m->jammed; steps++) {
-    meets = meeting_of(f, row, cpu->pc, cpu->sp, way, first);
+  for (int32_t steps = 0; steps <= way->window && !(cpu->stop & VCS_STOP_FRAME) && !m->jammed; steps++) {
+    meets = meeting_of(f, row, cpu, way, first);
     if (meets >= 0 && vcs_forks_same_banks(f, meets)) break;
     meets = -1;
     vcs_cpu_instruction(VCS_HERE);
@@ -285,6 +309,23 @@ static int32_t run_other_side(vcs_forks_t *f, int32_t row, way_t *way, const int
   }
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;
+  return meets;
+}
+
+int32_t vcs_forks_meet(vcs_forks_t *f, int32_t row, int32_t window, vcs_video_t *video) {
+  const vcs_tape_t *tape = f->tape;
+  const int32_t last = row + window < tape->count ? row + window : tape->count - 1;
+  bool frame_over;
+  way_t way = way_of(f, &tape->rows[row], f->other);
+  way.in_line = true;
+  way.window = window;
+  f->report.forks++;
+  if (stays_inside(f, row, &way)) return -1;
+  for (int32_t i = last; i > row; i--) f->first[tape->rows[i].pc & (ADDRESSES - 1)] = i;
+  vcs_cpu_step(f->cart, f->other, video, &frame_over);
+  const int32_t meets = run_other_side(f, row, &way, f->first, video);
+  for (int32_t i = last; i > row; i--) f->first[tape->rows[i].pc & (ADDRESSES - 1)] = -1;
+  f->report.rejoined += meets >= 0;
   return meets;
 }
 
@@ -310,13 +351,9 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   m->pc = taken ? next : target;
   m->cycles += vcs_opcode(row->opcode).cycles + (taken ? 0 : (next ^ target) & 0xFF00 ? 2u : 1u);
 
-  way_t way = {next, target, row->sp};
+  way_t way = way_of(f, row, m);
   vcs_video_t video;
   vcs_video_start(&video, f->cart, f->frames ? f->other_frames : NULL);
-  if (target < next) {
-    way.inside_from = target;
-    way.inside_to = next;
-  }
   f->report.forks++;
   if (stays_inside(f, fork->row, &way)) return;
   fork->meets = run_other_side(f, fork->row, &way, first, &video);
@@ -333,6 +370,8 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
   f->tape = tape;
   f->frames = frames;
   f->difference_count = 0;
+  f->along = along;
+  f->known = f->failed = false;
   size_t rows = (size_t)tape->count + 1;
   if (!vcs_forks_room((void **)&f->next_here, rows, sizeof(int32_t)) ||
       !vcs_forks_room((void **)&f->by_row, rows, sizeof(int32_t)) ||
@@ -343,27 +382,30 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
     return false;
   }
   for (int32_t i = 0; i <= tape->count; i++) f->by_row[i] = f->last_by_row[i] = f->branch_at[i] = -1;
+  for (int32_t b = 0; b < tape->branch_count; b++) f->branch_at[tape->branches[b].row] = b;
   f->report.branches += (uint64_t)tape->branch_count;
   f->report.instructions += (uint64_t)tape->count;
 
   for (int32_t i = tape->count - 1; i >= 0; i--) {
-    int32_t next = i + 1;
+    int32_t next = i + 1, *here = &f->first[tape->rows[i].pc & (ADDRESSES - 1)];
     while (next < tape->count && tape->rows[next].sp <= tape->rows[i].sp) next = f->popped[next];
     f->popped[i] = next;
+    f->next_here[i] = *here;
+    *here = i;
   }
+  for (int32_t i = 0; i < tape->count; i++) f->first[tape->rows[i].pc & (ADDRESSES - 1)] = -1;
+  return along || vcs_forks_find(f);
+}
 
+bool vcs_forks_find(vcs_forks_t *f) {
+  const vcs_tape_t *tape = f->tape;
+  int32_t row = tape->count - 1;
+  if (f->known || f->failed) return f->known;
   /* from the last branch to the first, so that for each the next row at every PC is known */
-  int32_t first[ADDRESSES], row = tape->count - 1;
-  for (int32_t i = 0; i < ADDRESSES; i++) first[i] = -1;
   for (int32_t b = tape->branch_count - 1; b >= 0; b--) {
-    for (; row > tape->branches[b].row; row--) {
-      int32_t *here = &first[tape->rows[row].pc & (ADDRESSES - 1)];
-      f->next_here[row] = *here;
-      *here = row;
-    }
-    take_other_side(f, b, first);
+    for (; row > tape->branches[b].row; row--) f->first[tape->rows[row].pc & (ADDRESSES - 1)] = row;
+    take_other_side(f, b, f->first);
     vcs_fork_t *fork = &f->forks[b];
-    f->branch_at[fork->row] = b;
     if (fork->meets < 0) continue;
     fork->next = f->by_row[fork->meets];
     fork->before = -1;
@@ -374,11 +416,24 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
     }
     f->by_row[fork->meets] = b;
   }
-  return vcs_regions_begin(f, along);
+  for (int32_t i = 0; i < tape->count; i++) f->first[tape->rows[i].pc & (ADDRESSES - 1)] = -1;
+  f->known = vcs_regions_begin(f, f->along);
+  f->failed = !f->known;
+  return f->known;
+}
+
+bool vcs_forks_failed(const vcs_forks_t *f) { return f->failed; }
+
+void vcs_forks_walk(vcs_forks_t *f, const vcs_sweep_t *s) {
+  vcs_detours_begin(f, s);
+  if (!vcs_detours_possible(f, s, 0)) vcs_forks_find(f);
+  if (!f->known) return;
+  for (int32_t b = 0; b < f->tape->branch_count; b++) f->forks[b].pending = 0;
+  for (int32_t i = 0; i < f->regions.count; i++) f->regions.all[i].crossed = false;
 }
 
 void vcs_forks_turn(vcs_forks_t *f) {
-  for (int32_t b = 0; b < f->tape->branch_count; b++) {
+  for (int32_t b = 0; f->known && b < f->tape->branch_count; b++) {
     f->forks[b].idle = f->forks[b].pending == 0;
     f->forks[b].pending = 0;
   }
@@ -459,29 +514,48 @@ void vcs_forks_probe(vcs_forks_t *f, bool probing) {
 /* The adjoint of a branch in a probe: either sign, so that many small terms do not add up. */
 static float probe_of(int32_t branch) { return (uint32_t)branch * 2654435761u >> 31 ? 1.0F : -1.0F; }
 
-/* forward: the branch at this row keeps its flag's tangent; along a direction not more of it than one turn */
-static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
-  int32_t branch = f->branch_at[row];
-  if (branch < 0 || f->forks[branch].inside) return;
+/* The slot of the flag that a branch tests, and which way it goes. */
+static float *flag_of(const vcs_sweep_t *s, const vcs_row_t *row, float *sign) {
+  const uint8_t flag = vcs_branch_flag(row->opcode);
+  *sign = vcs_row_status(row) & flag ? -1.0F : 1.0F;
+  return &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)];
+}
+
+/* The branch at a row keeps its flag's tangent; along a direction not more of it than one turn, if it is not a detour.
+ */
+static void branch_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch) {
   vcs_fork_t *fork = &f->forks[branch];
-  const vcs_row_t *at = &f->tape->rows[row];
-  uint8_t flag = vcs_branch_flag(at->opcode);
-  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)],
-        sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
-  if (f->probing) {
-    if (fork->meets < 0) return;
-    fork->refused = !(fabsf(fork->pending) <= turns_max);
-    if (fork->refused) return;
-    *slot += sign * (fork->pending + probe_of(branch));
-    s->live[VCS_OFFSET(p)] = 1;
-  } else if (s->reverse) {
-    if (fork->pending == 0) return;
-    *slot += sign * fork->share * vcs_bounded(fork->pending, vcs_beyond_meaning);
-    s->live[VCS_OFFSET(p)] = 1;
-  } else {
-    fork->pending = fork->refused ? 0 : sign * vcs_bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : vcs_beyond_meaning);
-    fork->share = s->rule == VCS_SIDE_TANGENT && *slot != 0 ? sign * fork->pending / *slot : 1;
+  const int32_t row = f->tape->branches[branch].row;
+  float sign, *slot = flag_of(s, &f->tape->rows[row], &sign);
+  if (f->known) fork->pending = 0;
+  if (*slot == 0) return;
+  if (f->along) {
+    if (vcs_detour_take(f, s, branch, (uint32_t)(slot - s->state))) return;
+    if (!vcs_forks_find(f)) return;
+    if (f->regions.from[row] >= 0 && !vcs_detours_possible(f, s, row))
+      return; /* the region that begins here is crossed */
   }
+  fork->pending = fork->refused ? 0 : sign * vcs_bounded(*slot, f->along ? 1 : vcs_beyond_meaning);
+  fork->share = f->along ? sign * fork->pending / *slot : 1;
+}
+
+static void branch_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch) {
+  vcs_fork_t *fork = &f->forks[branch];
+  float sign, *slot = flag_of(s, &f->tape->rows[f->tape->branches[branch].row], &sign);
+  vcs_detour_leave(f, s, f->tape->branches[branch].row);
+  if (!f->known || fork->pending == 0) return;
+  *slot += sign * fork->share * vcs_bounded(fork->pending, vcs_beyond_meaning);
+  s->live[VCS_OFFSET(p)] = 1;
+}
+
+static void probe_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch) {
+  vcs_fork_t *fork = &f->forks[branch];
+  float sign, *slot = flag_of(s, &f->tape->rows[fork->row], &sign);
+  if (fork->meets < 0) return;
+  fork->refused = !(fabsf(fork->pending) <= turns_max);
+  if (fork->refused) return;
+  *slot += sign * (fork->pending + probe_of(branch));
+  s->live[VCS_OFFSET(p)] = 1;
 }
 
 /* A probe looks at registers and memory only: no chain of branches goes through time and collisions, which cost most.
@@ -498,12 +572,15 @@ static void drop_chips(const vcs_sweep_t *s) {
 
 /* Forwards this is called before the row, backwards after it: both times the walk stands before the row. */
 void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  const int32_t branch = f->branch_at[row];
   if (s->reverse) {
-    link_branch(f, s, row);
+    if (branch >= 0) (f->probing ? probe_branch : branch_backwards)(f, s, branch);
+    vcs_detour_meet(f, s, row);
     meetings_backwards(f, s, row);
     if (f->probing) drop_chips(s);
   } else {
     meetings_forwards(f, s, row);
-    link_branch(f, s, row);
+    vcs_detour_meet(f, s, row);
+    if (branch >= 0) branch_forwards(f, s, branch);
   }
 }

@@ -23,6 +23,7 @@ typedef struct {
   int32_t move, byte;   /* its first ones */
   int32_t moves, bytes; /* how many */
   uint8_t flags;        /* of the status that it reads or writes */
+  bool crossed;         /* by the walk forwards */
 } vcs_region_t;
 
 typedef struct {
@@ -37,6 +38,29 @@ typedef struct {
   int32_t count, move_count, byte_count;
   int32_t capacity, move_capacity, byte_capacity;
 } vcs_regions_t;
+
+/* A slot that had a tangent where a detour began. */
+typedef struct {
+  uint32_t slot; /* VCS_SLOTS * offset + slot in the state */
+  float tangent, adjoint;
+  bool stays; /* its tangent at the meeting is the same */
+} vcs_carried_t;
+
+/* A branch that turns along a direction, up to where the run meets itself again (detour.c). */
+typedef struct {
+  int32_t row, meets;
+  int32_t first, count;     /* of the differences at the meeting */
+  int32_t carried, carries; /* of what had tangents at the branch */
+  int32_t flag;             /* which of them is the branch's flag */
+  float sum;                /* backwards: the flag's share */
+} vcs_detour_t;
+
+typedef struct {
+  vcs_detour_t *all;
+  vcs_carried_t *carried;
+  int32_t count, carried_count, capacity, carried_capacity;
+  bool off; /* this walk has none */
+} vcs_detours_t;
 
 struct vcs_forks {
   const vcs_cart_t *cart;
@@ -56,8 +80,13 @@ struct vcs_forks {
   int32_t fork_capacity;
   vcs_difference_t *differences;
   int32_t difference_count, difference_capacity;
+  int32_t *first; /* by PC: the next row, of those that are being looked at; or -1 */
   vcs_regions_t regions;
+  vcs_detours_t detours;
   vcs_grad_report_t report;
+  bool along;  /* a direction */
+  bool known;  /* forks and regions are found */
+  bool failed; /* no memory for them */
   bool probing;
 };
 
@@ -78,6 +107,13 @@ void vcs_forks_compare(vcs_forks_t *f, const vcs_t *before, int32_t from_row, in
 /* Whether the banks of f->other are those of the run before a row. */
 bool vcs_forks_same_banks(const vcs_forks_t *f, int32_t row);
 
+/* Runs f->other, which stands before the branch at a row, until it meets the run within a window, in the picture in the
+ * same line; returns the row, or -1. */
+int32_t vcs_forks_meet(vcs_forks_t *f, int32_t row, int32_t window, vcs_video_t *video);
+
+/* Finds all forks and regions of the tape, once. False: no memory, and f->failed. */
+bool vcs_forks_find(vcs_forks_t *f);
+
 /* Links one number to `count` of the differences. */
 void vcs_forks_link(const vcs_forks_t *f, vcs_sweep_t *s, float *number, int32_t first, int32_t count);
 
@@ -87,5 +123,20 @@ void vcs_forks_cancel(const vcs_forks_t *f, const vcs_sweep_t *s, int32_t fork, 
 /* Finds the regions of a tape whose forks are known: `along` a direction there are some. False: no memory. */
 bool vcs_regions_begin(vcs_forks_t *f, bool along);
 void vcs_regions_free(vcs_regions_t *regions);
+
+/* Takes the detour of a branch whose flag, in slot number `flag`, has a tangent. False: there is none, because the
+ * tangents are not whole moves. */
+bool vcs_detour_take(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch, uint32_t flag);
+
+/* Ends the detour that meets the run at a row; walking backwards, enters it, and leaves it at its branch. */
+void vcs_detour_meet(vcs_forks_t *f, vcs_sweep_t *s, int32_t row);
+void vcs_detour_leave(vcs_forks_t *f, vcs_sweep_t *s, int32_t row);
+
+/* Begins a walk. */
+void vcs_detours_begin(vcs_forks_t *f, const vcs_sweep_t *s);
+
+/* Whether the tangents before a row are whole moves, as far as the walk knows. */
+bool vcs_detours_possible(const vcs_forks_t *f, const vcs_sweep_t *s, int32_t row);
+void vcs_detours_free(vcs_detours_t *detours);
 
 #endif

@@ -10,6 +10,7 @@
 #include "reward.h"
 #include "ste.h"
 #include "host/options.h"
+#include "host/progress.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
   vcs_grad_options_t defaults = {.method = VCS_METHOD_BIT, .alpha = 6.0F, .side = VCS_SIDE_TANGENT};
@@ -160,6 +161,7 @@ enum { WHOLE_FRAME = -1 };
 static vcs_status_t prepare(walk_t *walk, int32_t rows, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   bool whole = rows == WHOLE_FRAME;
+  if (vcs_interrupted()) return vcs_error_fill(error, VCS_CANCELLED, "interrupted");
   if (!(whole ? vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames)
               : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, rows, walk->window)) ||
       (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames, s->rule == VCS_SIDE_TANGENT))) {
@@ -190,16 +192,19 @@ static int32_t pass_forks(walk_t *walk, int32_t row) {
   return row;
 }
 
-static void walk_tape_forwards(walk_t *walk) {
+/* False: no memory. */
+static bool walk_tape_forwards(walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_tape_t *tape = walk->tape;
   s->snapshot = s->event = 0;
+  if (walk->forks) vcs_forks_walk(walk->forks, s);
   for (int32_t row = 0; row < tape->count; row++) {
     row = pass_forks(walk, row);
     vcs_sweep_row(s, row);
   }
   vcs_directional_at(s, tape->count);
   vcs_sweep_span(s, &tape->events[tape->event_count - 1]);
+  return !walk->forks || !vcs_forks_failed(walk->forks);
 }
 
 static void walk_tape_backwards(walk_t *walk) {
@@ -281,8 +286,7 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
     vcs_ste_frame(s, walk->options);
     return VCS_OK;
   }
-  walk_tape_forwards(walk);
-  return VCS_OK;
+  return walk_tape_forwards(walk) ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
 /* Backwards along a direction: walks forwards over the tape from the tangents before the frame, for the choices that
@@ -300,13 +304,13 @@ static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   s->pixels = NULL;
   vcs_mark_live(s, walk->size);
   memcpy(s->m, walk->tape->start, walk->size);
-  walk_tape_forwards(walk);
+  const bool walked = walk_tape_forwards(walk);
   if (walk->forks) vcs_forks_turn(walk->forks);
   const bool have_latched = s->have_latched;
   *s = backwards;
   s->have_latched = have_latched;
   s->directional = &walk->choices;
-  return walk->choices.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
+  return !walked || walk->choices.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
 }
 
 /* One frame backwards, from the machine before it. */
@@ -632,6 +636,7 @@ vcs_status_t vcs_grad_jvp_each(const vcs_run_t *run, const vcs_grad_options_t *o
     if (!status && probes(walk)) probe(walk);
     for (size_t i = 0; !status && i < count; i++) {
       const bool moves = place_forwards(&each, i, &places[i], f, looks[f] ? each.pixels : NULL);
+      if (walk->forks && vcs_forks_failed(walk->forks)) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
       if (!looks[f]) continue;
       if (!moves) {
         see(context, i, f, NULL, NULL);

@@ -365,6 +365,54 @@ VCS_STATIC void made_row(const vcs_instruction_t *i, vcs_made_t *made, const flo
   }
 }
 
+/* ---- Rows whose inputs moved together ---------------------------------------------------------------------------- */
+
+/* Along a direction, the inputs of a row that moved together (instruction_forward.c) share its column. All other inputs
+ * have their deltas as always. */
+enum { INPUTS_MAX = VCS_SLOTS * (VCS_LANES + 4) };
+typedef struct {
+  const vcs_kept_move_t *inputs;
+  float kept[INPUTS_MAX]; /* their adjoints, if the row does not overwrite them */
+  int32_t count;
+  float sum; /* the column times the adjoints of what it sets */
+} column_t;
+
+VCS_STATIC float *slot_of(const vcs_sweep_t *s, uint32_t slot) {
+  if (slot & VCS_OF_ROM) return s->rom ? s->rom + (slot & ~(uint32_t)VCS_OF_ROM) : NULL;
+  return s->state + slot;
+}
+
+/* Before the row is walked; `v` are the adjoints of what it stored. */
+VCS_STATIC void column_take(const vcs_instruction_t *i, const float v[VCS_SLOTS], column_t *column) {
+  const vcs_sweep_t *s = i->s;
+  int32_t outputs;
+  const vcs_kept_move_t *output = vcs_kept_moves(s, VCS_ROW_OUTPUTS, &outputs);
+  column->inputs = vcs_kept_moves(s, VCS_ROW_INPUTS, &column->count);
+  column->sum = 0;
+  for (int32_t k = 0; k < outputs; k++) {
+    const uint32_t slot = output[k].slot;
+    column->sum += output[k].value * (slot & VCS_OF_DATA ? v[slot & ~(uint32_t)VCS_OF_DATA] : s->state[slot]);
+  }
+  for (int32_t k = 0; k < column->count; k++) {
+    const uint32_t slot = column->inputs[k].slot, lane = slot / VCS_SLOTS - (uint32_t)VCS_OFFSET(a);
+    const bool set =
+        lane < VCS_LANE_V && vcs_slots_set((int)lane, i->uses.writes >> 8 * lane & 0xFF) >> slot % VCS_SLOTS & 1;
+    const float *at = slot_of(s, slot);
+    column->kept[k] = set || !at ? 0 : *at;
+  }
+}
+
+/* After it. */
+VCS_STATIC void column_give(const vcs_sweep_t *s, const column_t *column) {
+  for (int32_t k = 0; k < column->count; k++) {
+    const uint32_t slot = column->inputs[k].slot;
+    float *at = slot_of(s, slot);
+    if (!at) continue;
+    *at = column->kept[k] + column->sum / ((float)column->count * column->inputs[k].value);
+    if (!(slot & VCS_OF_ROM)) s->live[slot / VCS_SLOTS] = 1;
+  }
+}
+
 /* ---- Rows ---------------------------------------------------------------------------------------------------------
  */
 
@@ -377,6 +425,9 @@ VCS_EXTERN void vcs_row_reverse(vcs_sweep_t *s, int32_t index) {
   const vcs_applied_t at = vcs_applied(&i);
   vcs_row_undo(&at, s->m);
   if (kind->stores) vcs_link_write(&i, v);
+  column_t column;
+  column.count = 0;
+  if (s->directional) column_take(&i, v, &column);
   const bool hits = kind->stores && might_hit(&i);
   const unsigned flags = vcs_flags_with_adjoint(s, kind->flags);
   if (kind->stores || flags || vcs_row_is_needed(s, kind)) {
@@ -390,6 +441,7 @@ VCS_EXTERN void vcs_row_reverse(vcs_sweep_t *s, int32_t index) {
       computed_row(&i, kind->stack, v);
     }
   }
+  column_give(s, &column);
   vcs_forget_return(&i);
   if (!i.event) return;
   if (i.event->reg < VCS_EVENT_READ) vcs_sweep_shift(s, s->event);

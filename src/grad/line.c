@@ -190,6 +190,142 @@ VCS_STATIC void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t
   }
 }
 
+/* What each register shapes, in the order of the machine's fields from vsync on: objects, and VCS_LOOK for how they
+ * look.
+ */
+VCS_DATA uint8_t shapes[VCS_TIA_BYTES] = {
+    0,
+    VCS_LOOK,
+    VCS_ON_P0 | VCS_ON_M0,
+    VCS_ON_P1 | VCS_ON_M1, /* vsync, vblank, nusiz */
+    VCS_LOOK,
+    VCS_LOOK,
+    VCS_LOOK,
+    VCS_LOOK, /* colu */
+    VCS_LOOK | VCS_ON_BL,
+    VCS_ON_P0,
+    VCS_ON_P1, /* ctrlpf, reflect */
+    VCS_ON_PF,
+    VCS_ON_PF,
+    VCS_ON_PF, /* pf */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_P0,
+    VCS_ON_P1, /* grp, grp_old */
+    VCS_ON_M0,
+    VCS_ON_M1,
+    VCS_ON_BL,
+    VCS_ON_BL, /* enam, enabl, enabl_old */
+    0,
+    0,
+    0,
+    0,
+    0, /* hm */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_BL,
+    VCS_ON_M0,
+    VCS_ON_M1, /* vdelp, vdelbl, resmp */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_M0,
+    VCS_ON_M1,
+    VCS_ON_BL, /* pos */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_PF,
+    0, /* first_copy_off, pf_mirrored, hmove_blank */
+    0,
+    0,
+    VCS_ON_M0, /* stars, stars_phase, stars_shape */
+};
+
+/* Along a direction: what moves in a piece. */
+enum { MOVES_MAX = 160 };
+typedef struct {
+  uint32_t slots[MOVES_MAX];
+  float tangents[MOVES_MAX];
+  int count;
+} moves_t;
+
+VCS_STATIC void find_slots(const vcs_sweep_t *s, size_t offset, unsigned wanted, moves_t *moves) {
+  const float *slots = vcs_slots(s, offset);
+  if (!s->live[offset]) return;
+  for (; wanted; wanted &= wanted - 1) {
+    const int slot = VCS_LOWEST(wanted);
+    if (slots[slot] == 0) continue;
+    moves->slots[moves->count] = (uint32_t)(VCS_SLOTS * offset) + (uint32_t)slot;
+    moves->tangents[moves->count++] = slots[slot];
+  }
+}
+
+VCS_STATIC void find_moves(const vcs_sweep_t *s, moves_t *moves) {
+  moves->count = 0;
+  for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
+    const unsigned bits = dependences[i].bits;
+    find_slots(s, dependences[i].offset, vcs_has_carries(dependences[i].offset) ? bits | bits << 8 : bits, moves);
+  }
+  for (size_t i = 0; i < 5; i++) find_slots(s, VCS_OFFSET(pos) + i, 1, moves);
+}
+
+/* Links a number to what the piece shows with all registers moved. False: these are not whole moves. */
+VCS_STATIC bool link_moves(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const moves_t *moves,
+                           float *number) {
+  uint8_t registers[VCS_TIA_BYTES];
+  unsigned objects = 0;
+  bool whole = true;
+  memcpy(registers, &t->vsync, VCS_TIA_BYTES);
+  for (int i = 0; whole && i < moves->count; i++) {
+    const size_t offset = moves->slots[i] / VCS_SLOTS;
+    const int slot = (int)(moves->slots[i] % VCS_SLOTS);
+    const size_t number = offset - VCS_OFFSET(vsync);
+    whole = vcs_move_by(offset, slot, moves->tangents[i], registers[number], &t->vsync + number);
+    objects |= shapes[number];
+  }
+  if (whole) {
+    vcs_shown_t is;
+    show(t, piece, objects & VCS_ALL_OBJECTS, &is);
+    link_change(s, piece, &is, number, 1);
+  }
+  memcpy(&t->vsync, registers, VCS_TIA_BYTES);
+  return whole;
+}
+
+/* Registers and positions together, walking forwards: as one column, which is kept. False: each by itself. */
+VCS_STATIC bool move_forwards(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
+  moves_t moves;
+  float one = 1;
+  if (s->rule != VCS_SIDE_TANGENT) return false;
+  find_moves(s, &moves);
+  if (moves.count < 2 || !link_moves(s, t, piece, &moves, &one)) return false;
+  for (int i = 0; s->directional && i < moves.count; i++) {
+    vcs_keep_move(s, t->line, moves.slots[i], moves.tangents[i]);
+  }
+  return true;
+}
+
+/* The transpose: what did not move has its links, what did move shares the column. */
+VCS_STATIC void move_backwards(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
+  moves_t moves;
+  float adjoints[MOVES_MAX], sum = 0;
+  int32_t count;
+  const vcs_kept_move_t *kept = vcs_kept_moves(s, t->line, &count);
+  for (int32_t i = 0; i < count; i++) {
+    moves.slots[i] = kept[i].slot;
+    moves.tangents[i] = kept[i].value;
+    adjoints[i] = s->state[kept[i].slot];
+  }
+  moves.count = count;
+  link_registers(s, t, piece);
+  link_positions(s, t, piece);
+  if (!count) return;
+  link_moves(s, t, piece, &moves, &sum);
+  for (int32_t i = 0; i < count; i++) {
+    s->state[moves.slots[i]] = adjoints[i] + sum / ((float)count * moves.tangents[i]);
+    s->live[moves.slots[i] / VCS_SLOTS] = 1;
+  }
+}
+
 /* ---- Pieces and spans ----------------------------------------------------------------------------------------- */
 
 /* The pixels [x0, x1) of t's line. What the comb covers is black whatever the registers say, and rows below the picture
@@ -246,10 +382,16 @@ VCS_STATIC uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_
   if (!lay_piece(s, t, x0, x1, latched, &piece)) return 0;
   if (s->reverse && !any_latch(s) && !any_pixel(s, &piece)) return 0;
   show_piece(t, &piece);
-  if (!s->reverse) forget_latches(s, piece.base.hits);
-  link_registers(s, t, &piece);
-  link_positions(s, t, &piece);
-  if (s->reverse) forget_latches(s, piece.base.hits);
+  if (s->reverse) {
+    move_backwards(s, t, &piece);
+    forget_latches(s, piece.base.hits);
+  } else {
+    forget_latches(s, piece.base.hits);
+    if (!move_forwards(s, t, &piece)) {
+      link_registers(s, t, &piece);
+      link_positions(s, t, &piece);
+    }
+  }
   if (!s->reverse) s->live[VCS_OFFSET(collisions)] = s->live[VCS_OFFSET(collisions) + 1] = 1;
   return piece.base.hits;
 }
@@ -440,7 +582,7 @@ VCS_EXTERN void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
     if (begins_line || last > first) link_line_end(s);
     return;
   }
-  bool latches = !s->reverse || any_latch(s);
+  bool latches = !s->reverse || any_latch(s) || vcs_lines_moved(s);
   if (latches && !s->have_latched) find_latched(s);
   uint16_t latched = latches ? s->latched[event - s->tape->events] : 0;
   vcs_t *t = s->scratch;
@@ -471,56 +613,6 @@ VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) 
   clock += delay;
   return clock < start ? start : clock > stop ? stop : clock;
 }
-
-/* What each register shapes, in the order of the machine's fields from vsync on: objects, and VCS_LOOK for how they
- * look.
- */
-VCS_DATA uint8_t shapes[VCS_TIA_BYTES] = {
-    0,
-    VCS_LOOK,
-    VCS_ON_P0 | VCS_ON_M0,
-    VCS_ON_P1 | VCS_ON_M1, /* vsync, vblank, nusiz */
-    VCS_LOOK,
-    VCS_LOOK,
-    VCS_LOOK,
-    VCS_LOOK, /* colu */
-    VCS_LOOK | VCS_ON_BL,
-    VCS_ON_P0,
-    VCS_ON_P1, /* ctrlpf, reflect */
-    VCS_ON_PF,
-    VCS_ON_PF,
-    VCS_ON_PF, /* pf */
-    VCS_ON_P0,
-    VCS_ON_P1,
-    VCS_ON_P0,
-    VCS_ON_P1, /* grp, grp_old */
-    VCS_ON_M0,
-    VCS_ON_M1,
-    VCS_ON_BL,
-    VCS_ON_BL, /* enam, enabl, enabl_old */
-    0,
-    0,
-    0,
-    0,
-    0, /* hm */
-    VCS_ON_P0,
-    VCS_ON_P1,
-    VCS_ON_BL,
-    VCS_ON_M0,
-    VCS_ON_M1, /* vdelp, vdelbl, resmp */
-    VCS_ON_P0,
-    VCS_ON_P1,
-    VCS_ON_M0,
-    VCS_ON_M1,
-    VCS_ON_BL, /* pos */
-    VCS_ON_P0,
-    VCS_ON_P1,
-    VCS_ON_PF,
-    0, /* first_copy_off, pf_mirrored, hmove_blank */
-    0,
-    0,
-    VCS_ON_M0, /* stars, stars_phase, stars_shape */
-};
 
 /* The objects and properties of the picture that differ between the registers of t and `others`. */
 VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t others[VCS_TIA_BYTES]) {

@@ -19,8 +19,9 @@
  * one direction, such as that of a position after n frames of a held stick, executes n steps at once; like that of a
  * branch, what is left of it is cut at 1.
  *
- * There are regions along a direction only, where few moves have a tangent. A VJP without one would have to execute all
- * moves of all regions, which costs more than it gains (docs/gradients.md).
+ * Where all tangents are whole steps, rows and detours (detour.c) do better, and no region is crossed. There are
+ * regions along a direction only, where few moves have a tangent. A VJP without one would have to execute all moves of
+ * all regions, which costs more than it gains (docs/gradients.md).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -222,11 +223,11 @@ bool vcs_regions_begin(vcs_forks_t *f, bool along) {
   vcs_regions_t *r = &f->regions;
   const size_t rows = (size_t)f->tape->count + 1;
   int32_t end = 0; /* of the last region */
+  if (!r->before && !(r->before = calloc(1, sizeof *r->before))) return false;
   if (!r->rom) {
     r->patched = *f->cart;
     r->rom = malloc(f->cart->rom_size);
-    r->before = calloc(1, sizeof *r->before);
-    if (!r->rom || !r->before) return false;
+    if (!r->rom) return false;
     memcpy(r->rom, f->cart->rom, f->cart->rom_size);
     r->patched.rom = r->rom;
   }
@@ -404,7 +405,10 @@ static int32_t cross_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_
 }
 
 int32_t vcs_regions_cross(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
-  const int32_t region = s->reverse ? f->regions.to[row] : f->regions.from[row];
-  if (region < 0) return row;
-  return (s->reverse ? cross_backwards : cross_forwards)(f, s, &f->regions.all[region]);
+  const int32_t number = !f->known ? -1 : s->reverse ? f->regions.to[row] : f->regions.from[row];
+  if (number < 0) return row;
+  vcs_region_t *region = &f->regions.all[number];
+  if (!s->reverse) region->crossed = !vcs_detours_possible(f, s, row);
+  if (!region->crossed) return row;
+  return (s->reverse ? cross_backwards : cross_forwards)(f, s, region);
 }

@@ -40,10 +40,21 @@ typedef struct {
   uint8_t bits, flips; /* bits whose two moves were cancelled; those of them where the remainder flips the bit */
 } vcs_cancelled_move_t;
 
+/* A primitive that was evaluated with all of its inputs moved: the tangent of an input, or the difference of an output.
+ */
+typedef struct {
+  int32_t row, place; /* a line of the picture; or VCS_ROW_INPUTS, VCS_ROW_OUTPUTS */
+  uint32_t slot;      /* VCS_SLOTS * offset + slot in the state, VCS_OF_ROM | 8 * place + bit, VCS_OF_DATA | slot */
+  float value;
+} vcs_kept_move_t;
+enum { VCS_ROW_INPUTS = 1 << 20, VCS_ROW_OUTPUTS };
+enum { VCS_OF_ROM = 1 << 30, VCS_OF_DATA = 1 << 29 };
+
 typedef struct {
   float *numbers; /* [row][VCS_NUMBERS]: the tangents before it */
   vcs_cancelled_move_t *cancelled;
-  int32_t rows, count, capacity;
+  vcs_kept_move_t *moves;
+  int32_t rows, count, capacity, move_count, move_capacity;
   bool failed; /* out of memory */
 } vcs_directional_t;
 
@@ -205,6 +216,40 @@ VCS_FN bool vcs_has_carries(size_t offset) {
          (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4) || offset >= VCS_OFFSET(cart_ram);
 }
 
+/* ---- Whole moves ------------------------------------------------------------------------------------------------
+ *
+ * Along a direction the tangents of a byte may say where it moves to as a whole: a bit by its own sign, a carry or a
+ * number by so many steps. Primitives are then evaluated once, with all of their inputs moved together, instead of once
+ * for each slot. As a linear map the result is one column, which all slots that moved share equally.
+ */
+
+/* Moves a byte of the state, which was `was`, as the tangent of one of its slots says. False: that is no whole move. A
+ * tangent against the direction of its slot is none: to first order it is minus the effect of the move. */
+VCS_FN bool vcs_move_by(size_t offset, int slot, float tangent, uint8_t was, uint8_t *byte) {
+  if (!(tangent >= -255 && tangent <= 255) || tangent != (float)(int)tangent) return false;
+  if (offset >= VCS_OFFSET(pos) && offset < VCS_OFFSET(pos) + 5) {
+    *byte = (uint8_t)((*byte + 2 * VCS_WIDTH + (int)tangent) % VCS_WIDTH);
+    return true;
+  }
+  const bool nibble = offset >= VCS_OFFSET(hm) && offset < VCS_OFFSET(hm) + 5,
+             counts = nibble || vcs_has_carries(offset);
+  if (tangent * vcs_direction(was, slot) < 1 || (slot > 7 && !counts)) return false;
+  const uint8_t moved = (uint8_t)(*byte + (int)tangent * (1 << (slot & 7)));
+  *byte = nibble ? moved & 15 : counts ? moved : *byte ^ (uint8_t)(1 << slot);
+  return true;
+}
+
+/* The same for all of its slots. Adds to *moves how many there are; one of several steps counts as two. */
+VCS_FN bool vcs_move_along(size_t offset, const float *slots, int count, uint8_t *byte, int *moves) {
+  const uint8_t was = *byte;
+  for (int slot = 0; slot < count; slot++) {
+    if (slots[slot] == 0) continue;
+    if (!vcs_move_by(offset, slot, slots[slot], was, byte)) return false;
+    *moves += slots[slot] == 1 || slots[slot] == -1 ? 1 : 2;
+  }
+  return true;
+}
+
 /* ---- Choices (directional.c) ------------------------------------------------------------------------------------ */
 
 /* Makes room for the choices on a tape of `rows` rows. Returns false when memory runs out. */
@@ -223,6 +268,15 @@ VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset);
  * direction of its sign. A DEC that an INC undoes is then no move at all. */
 VCS_EXTERN void vcs_cancel_moves(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte,
                                  float slots[VCS_SLOTS]);
+
+/* Keeps a move of the primitive at s->row. */
+VCS_EXTERN void vcs_keep_move(const vcs_sweep_t *s, int32_t place, uint32_t slot, float value);
+
+/* Walking backwards: those of the primitive at s->row, which are given once; *count is how many. */
+VCS_EXTERN const vcs_kept_move_t *vcs_kept_moves(const vcs_sweep_t *s, int32_t place, int32_t *count);
+
+/* Whether a line of the picture has any at s->row. */
+VCS_EXTERN bool vcs_lines_moved(const vcs_sweep_t *s);
 
 /* ---- The picture (line.c) ------------------------------------------------------------------------------------- */
 
@@ -272,7 +326,7 @@ typedef struct {
   float pending;        /* its product with the tangent or adjoint */
   float share;          /* along a direction: how much of its flag's tangent that is */
   bool idle;            /* ... its flag does not move */
-  bool inside;          /* its branch is in a region, and it has no part in products (region.c) */
+  bool inside;          /* its branch is in a region (region.c), and has no part in products where that is crossed */
   bool refused;         /* it begins a chain that explodes, and has no part in products (vcs_forks_probe) */
 } vcs_fork_t;
 
@@ -287,6 +341,10 @@ void vcs_forks_restart(vcs_forks_t *forks);
 /* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another; `along`
  * a direction there are regions, too. False: no memory. */
 bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames, bool along);
+
+/* Before a walk forwards over the tape; after it, whether memory ran out. */
+void vcs_forks_walk(vcs_forks_t *forks, const vcs_sweep_t *s);
+bool vcs_forks_failed(const vcs_forks_t *forks);
 
 /* Whether the walk backwards that follows is a probe: forks that turn too many later ones are refused from then on, in
  * both directions. */
