@@ -179,6 +179,7 @@ test-cuda: cuda roms
 	$(ON_GPU) $(BUILD)/tests/test_device_batch
 	$(ON_GPU) $(BUILD)/tests/test_device_batch truth
 	$(ON_GPU) $(BUILD)/tests/test_device_batch many 4096 600
+	$(ON_GPU) $(BUILD)/tests/test_device_batch many 16384 60
 	$(ON_GPU) $(BUILD)/tests/test_device_batch million
 	$(ON_GPU) $(BUILD)/tests/test_device_batch_grad
 	$(ON_GPU) $(BUILD)/tests/test_device

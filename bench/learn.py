@@ -5,13 +5,15 @@
 A plan is where machines run, the number of environments and, with `both`, how many of them the host emulates. With --groups 2
 environments are in two groups that are sent to in turn, so that the host's threads do not wait for copies.
 
-With `both` every step is one of all environments, so the host and the GPU wait for each other. The plan `apart:4096:1024` has the
-same two parts, but each goes on as soon as it can: the host makes about three steps while the GPU makes one, as in a learner with
-a rollout for each part. Steps on the GPU are queued up to QUEUED ahead, as they are where actions are chosen on the GPU.
+With `both` every step is one of all environments, so the host and the GPU wait for each other. The plan `apart:4096:1024` steps the
+same two parts (TorchVectorEnv.parts) on their own, and each goes on as soon as it can: the host makes about three steps while the
+GPU makes one, as in a learner with a rollout for each part. Frames are those of steps of either part that were complete in the same
+time. Steps on the GPU are queued up to QUEUED ahead, as they are where actions are chosen on the GPU.
 """
 
 import argparse
 import collections
+import contextlib
 import time
 
 import torch
@@ -22,43 +24,54 @@ WARM_STEPS, FRAME_SKIP, QUEUED = 12, 4, 3
 
 
 class Part:
-    """Environments on one stream of the GPU, with random actions."""
+    """Environments on one stream of a GPU, with random actions. Steps that were queued are counted once they are complete."""
 
-    def __init__(self, game: str, count: int, emulation: str, **settings: int) -> None:
-        self.env = TorchVectorEnv(game, count, device="cuda", emulation=emulation, **settings)
-        self.stream = torch.cuda.Stream()
-        self.actions = torch.randint(len(self.env.actions), (16, count), device="cuda")
-        self.steps = 0
-        torch.cuda.synchronize()
-        with torch.cuda.stream(self.stream):
-            self.env.reset(count)
+    def __init__(self, env: TorchVectorEnv, priority: int) -> None:
+        self.env, self.on_gpu = env, env.device.type == "cuda"
+        self.stream = torch.cuda.Stream(env.device, priority) if self.on_gpu else None
+        self.actions = torch.randint(len(env.actions), (16, env.num_envs), device=env.device)
+        self.steps, self.queue = 0, collections.deque()
+        wait(env.device.type)
+        with self.turn():
+            env.reset(env.num_envs)
+
+    def turn(self) -> contextlib.AbstractContextManager:
+        return torch.cuda.stream(self.stream) if self.on_gpu else contextlib.nullcontext()
 
     def step(self) -> None:
-        with torch.cuda.stream(self.stream):
+        with self.turn():
             self.env.step(self.actions[self.steps % 16])
         self.steps += 1
+        self.queue.append(self.stream.record_event() if self.on_gpu else None)
+
+    def completed(self) -> int:
+        """Frames of the steps that were completed since the last call."""
+        frames = 0
+        while self.queue and (self.queue[0] is None or self.queue[0].query()):
+            self.queue.popleft()
+            frames += self.env.num_envs * FRAME_SKIP
+        return frames
 
 
-def rate_apart(game: str, count: int, on_host: int, seconds: float, settings: dict[str, int]) -> float:
+def rate_apart(game: str, device: str, count: int, on_host: int, seconds: float, settings: dict[str, int]) -> float:
     """Frames a second of two parts that do not wait for each other."""
-    host, there = Part(game, on_host, "host", **settings), Part(game, count - on_host, "device")
-    queue: collections.deque[torch.cuda.Event] = collections.deque()
+    env = TorchVectorEnv(game, count, device=device, emulation="both", on_host=on_host, **settings)
+    host, there = (
+        Part(env.parts[0], -1),
+        Part(env.parts[1], 0),
+    )  # the host's copies and stacks overtake steps on the GPU
     frames, began = 0, 0.0
     while not began or time.perf_counter() - began < seconds:
-        if not began and host.steps >= WARM_STEPS and there.steps > QUEUED:
+        if not began and host.steps >= WARM_STEPS and there.steps > 2 * QUEUED:
+            host.completed(), there.completed()
             frames, began = 0, time.perf_counter()
-        host.step()
-        frames += on_host * FRAME_SKIP
-        while queue and queue[0].query():
-            queue.popleft()
-            frames += there.env.num_envs * FRAME_SKIP
-        while len(queue) < QUEUED:
+        while len(there.queue) < QUEUED:
             there.step()
-            queue.append(there.stream.record_event())
+        host.step()
+        frames += host.completed() + there.completed()
     spent = time.perf_counter() - began
-    torch.cuda.synchronize()
-    host.env.close()
-    there.env.close()
+    wait(device)
+    env.close()
     return frames / spent
 
 
@@ -67,7 +80,7 @@ def rate(game: str, device: str, plan: str, seconds: float, groups: int, threads
     emulation, count, *share = plan.split(":")
     settings = {"num_threads": threads} if threads else {}
     if emulation == "apart":
-        return rate_apart(game, int(count), int(share[0]), seconds, settings)
+        return rate_apart(game, device, int(count), int(share[0]), seconds, settings)
     if share:
         settings["on_host"] = int(share[0]) // groups
     envs = [

@@ -54,6 +54,9 @@ def arguments() -> argparse.Namespace:
         help="with --observe ram: only these bytes and those of the step before, as numbers (default: all, as bits)",
     )
     add("--emulation", choices=("auto", "host", "device", "both"), default="auto", help="where machines run")
+    add(
+        "--threads", type=int, default=None, help="threads of PyTorch (default: 1 with --cells, whose layers are small)"
+    )
     add("--envs", type=int, default=256)
     add(
         "--groups",
@@ -386,6 +389,8 @@ def main() -> int:
     o = arguments()
     device = torch.device(o.device)
     torch.manual_seed(o.seed)
+    if o.threads or o.cells:
+        torch.set_num_threads(o.threads or 1)  # threads that wait for each other in layers of 64 take longer than one
     torch.backends.cudnn.benchmark = True
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     out = o.out or pathlib.Path("runs") / f"{pathlib.Path(o.game).stem}-{o.seed}"

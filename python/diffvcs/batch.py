@@ -180,6 +180,7 @@ class ALEVectorInterface:
         self._pool: list[tuple[dict[str, Any], Any]] = []
         self._stream = 0
         self._borrowed: Any = None
+        self._lent = False  # to JAX, whose arrays have the results from then on
         self._begun: Any = None  # the arrays of a step that begin_step started; on a device, its results
         if on_device:
             self._chosen = devices.Array(self.device, (num_envs, *each), np.int32, self.wait)
@@ -190,6 +191,7 @@ class ALEVectorInterface:
         """Arrays to write results into: with `copy`, arrays of the pool that no caller holds any more, or else new ones. Fresh
         memory is slower, because the operating system maps it page by page.
         """
+        self._refuse_if_lent()
         for arrays, results in self._pool:
             if not self._copy or _references(arrays) <= UNHELD:
                 return arrays, results
@@ -199,6 +201,25 @@ class ALEVectorInterface:
         if len(self._pool) < POOL:
             self._pool.append(made)
         return made
+
+    @property
+    def actions_shape(self) -> tuple[int, ...]:
+        """The shape of the actions of a step."""
+        return (self.num_envs, *self._each)
+
+    def lend(self) -> tuple[int, dict[str, tuple[tuple[int, ...], Any]]]:
+        """Gives environments on a device to JAX: returns their number in python/native/xla.c, and shapes and types of results.
+        JAX's arrays have the results, and the stacks, from then on, so other calls are refused."""
+        self._refuse_if_lent()
+        number = lib.vcs_xla_lend(self.handle)
+        if not number:
+            raise MemoryError("out of memory")
+        self._lent = True
+        return number, {name: ((self.num_envs, *shape), np.dtype(dtype)) for name, shape, dtype in self._rows}
+
+    def _refuse_if_lent(self) -> None:
+        if self._lent:
+            raise _c.BadArgument("JAX has these environments since xla(): use its reset and step, or make new ones")
 
     def _there(self, array: np.ndarray) -> Any:
         """A copy of an array of the host in the memory of the device."""
@@ -429,6 +450,7 @@ class ALEVectorInterface:
 
     def clone_states(self, env_ids: Sequence[int] | None = None) -> np.ndarray | devices.Array:
         """Returns the states of these environments (None: of all), a row of bytes each."""
+        self._refuse_if_lent()
         ids = self._ids(env_ids)
         shape = (ids.size, self.handle.state_size)
         with self.handle.lock:

@@ -8,12 +8,14 @@ which the next run takes. jit, vmap, scan and grad work, and compose (jvp with f
 are estimates by `method`, or exact with method="exact" and `wrt` (below), as docs/gradients.md describes. The cartridge is a constant of the compiled program.
 
 It is an XLA custom call (python/native/xla.c), so a compiled function never returns to Python while it runs, and a vmapped call
-uses all cores. Arrays are on the CPU.
+uses all cores. Its arrays are on the CPU. Vector environments on a device are custom calls on that device (device_functions).
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -26,13 +28,25 @@ except ImportError as problem:
     raise ImportError("this needs JAX: pip install jax") from problem
 
 from . import bits as core
+from . import device as devices
 from ._c import INPUTS, WIDTH, lib
 from .cartridge import Cartridge
 from .functional import METHODS, SIDES, SOURCES, _groups, split_options
 from .machine import Machine, inputs_of
 
-for _name in ("run", "jvp", "vjp"):
+for _name in ("run", "jvp", "vjp", "step", "reset"):
     jax.ffi.register_ffi_target(f"diffvcs_{_name}", jax.ffi.pycapsule(lib.raw(f"vcs_xla_{_name}")), platform="cpu")
+for _name in ("step", "reset"):
+    _on_gpu = jax.ffi.pycapsule(lib.raw(f"vcs_xla_{_name}_on_gpu"))
+    jax.ffi.register_ffi_target(f"diffvcs_{_name}", _on_gpu, platform="CUDA")
+
+_lent: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+@atexit.register  # before JAX, which was imported earlier, destroys the stream that their steps are queued on
+def _close_lent() -> None:
+    for batch in list(_lent):
+        batch.close()
 
 
 def _attributes(cart: Cartridge, options: dict[str, Any]) -> dict[str, Any]:
@@ -181,6 +195,72 @@ def vector_functions(envs: Any) -> Any:
     return jnp.zeros(8, jnp.uint8), reset, step
 
 
+RESULTS = (
+    "observations", "final_observations", "env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers",
+    "terminated", "truncated", "ram",
+)  # fmt: skip
+
+
+def device_functions(envs: Any) -> Any:
+    """Returns (handle, reset, step) of a vector environment on a device for jit and scan; see DiffVCSVectorEnv.xla.
+
+    The handle is the results of the last call, which the next one updates in place: observations hold the stacks.
+    """
+    batch = envs.ale
+    number, shapes = batch.lend()
+    names = [name for name in RESULTS if name in shapes]
+    attributes = {"batch": np.int64(number), "wanted": np.int64(sum(1 << RESULTS.index(name) for name in names))}
+    kinds = {name: jax.ShapeDtypeStruct(*shapes[name]) for name in names}
+    _lent.add(batch)
+    on_gpu = batch.device >= devices.GPU
+    where = jax.devices("cuda" if on_gpu else "cpu")[batch.device - devices.GPU if on_gpu else 0]
+    everyone = np.arange(envs.num_envs, dtype=np.int32)
+
+    def call(what: str, handle: Any, *given: Any) -> Any:
+        if not isinstance(handle, dict) or {n: (a.shape, a.dtype) for n, a in handle.items()} != {
+            n: (k.shape, k.dtype) for n, k in kinds.items()
+        }:
+            raise ValueError("the handle is what xla(), reset or step gave last")
+        changed = jax.ffi.ffi_call(
+            f"diffvcs_{what}",
+            [kinds[name] for name in names],
+            has_side_effect=True,
+            input_output_aliases={len(given) + i: i for i in range(len(names))},
+        )(*given, *(handle[name] for name in names), **attributes)
+        handle = dict(zip(names, changed))
+        info = {
+            "env_id": handle["env_ids"],
+            "lives": handle["lives"],
+            "frame_number": handle["frame_numbers"],
+            "episode_frame_number": handle["episode_frame_numbers"],
+        }
+        if "ram" in handle:
+            info["ram"] = handle["ram"]
+        return handle, handle["observations" if envs.obs_type == "image" else "ram"], info
+
+    def reset(handle: Any, seed: Any = None, reset_mask: Any = None) -> Any:
+        ids = jnp.asarray(everyone) if reset_mask is None else jnp.where(jnp.asarray(reset_mask, bool), everyone, -1)
+        if seed is None:
+            seed = jnp.full(envs.num_envs, -1, jnp.int32)
+        elif isinstance(seed, int):
+            seed = seed + everyone
+        handle, shown, info = call("reset", handle, ids, jnp.asarray(seed, jnp.int32))
+        return handle, (shown, info)
+
+    def step(handle: Any, actions: Any) -> Any:
+        actions = jnp.asarray(actions)
+        if not jnp.issubdtype(actions.dtype, jnp.integer) or actions.shape != batch.actions_shape:
+            raise ValueError(
+                f"integer actions of shape {batch.actions_shape} are expected, not {actions.dtype} of {actions.shape}"
+            )
+        handle, shown, info = call("step", handle, actions.astype(jnp.int32))
+        if "final_observations" in handle:
+            info["final_obs"] = handle["final_observations"]
+        return handle, (shown, handle["rewards"], handle["terminated"], handle["truncated"], info)
+
+    return {name: jax.device_put(jnp.zeros(k.shape, k.dtype), where) for name, k in kinds.items()}, reset, step
+
+
 def pool_functions(pool: Any) -> Any:
     """Returns (handle, recv, send, step) of diffvcs.make's environments (envpool.py) for jit and loops."""
     count = pool.batch_size
@@ -216,4 +296,15 @@ def pool_functions(pool: Any) -> Any:
     return jnp.zeros(8, jnp.uint8), recv, send, step
 
 
-__all__ = ["METHODS", "SIDES", "held", "machine_bits", "ram", "rom_bits", "run", "pool_functions", "vector_functions"]
+__all__ = [
+    "METHODS",
+    "SIDES",
+    "held",
+    "machine_bits",
+    "ram",
+    "rom_bits",
+    "run",
+    "device_functions",
+    "pool_functions",
+    "vector_functions",
+]

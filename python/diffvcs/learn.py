@@ -8,7 +8,10 @@ Machines run where they are faster. Few of them run on the host's threads ("host
 environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. Many run on
 the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"` takes the GPU from
 CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some of them while the GPU
-emulates the rest.
+emulates the rest. With several devices each has its share of the environments, and results are gathered on the first.
+
+An object whose environments are in several places has `parts`, an object for each, which can be stepped on their own: then
+results stay where they are, and no part waits for another.
 
 Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
 one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
@@ -16,6 +19,7 @@ one in the same step. With emulation on the device a step can be captured in a C
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +50,8 @@ class TorchVectorEnv:
     Args:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
         num_envs: the number of environments.
-        device: of the tensors: "cuda", "cuda:1" or "cpu".
+        device: of the tensors: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments evenly: the
+            first ones are on the first device, and the results of all are gathered there.
         emulation: "host", "device", "both" or "auto": where machines run.
         on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as it
             finishes while the GPU emulates the others).
@@ -65,7 +70,7 @@ class TorchVectorEnv:
         game: str | Cartridge | list[str | Cartridge],
         num_envs: int,
         *,
-        device: str | torch.device = "cuda",
+        device: str | torch.device | Sequence[str | torch.device] = "cuda",
         emulation: str = "auto",
         obs_type: str = "image",
         stack_num: int = 4,
@@ -77,22 +82,31 @@ class TorchVectorEnv:
             raise ValueError(f"emulation is auto, host, device or both; {emulation!r} is none of them")
         if obs_type not in ("image", "ram"):
             raise ValueError(f"obs_type is image or ram; {obs_type!r} is neither")
-        self.device = torch.device(device)
+        several = [] if isinstance(device, (str, torch.device)) else [torch.device(one) for one in device]
+        self.device = several[0] if several else torch.device(device)
         on_gpu = self.device.type == "cuda"
         if on_gpu and not torch.cuda.is_available():
             raise RuntimeError('PyTorch finds no GPU here: device="cpu" keeps tensors in the host\'s memory')
         if emulation == "auto":
-            emulation = "device" if on_gpu and num_envs >= CROSSOVER else "host"
+            emulation = "device" if on_gpu and (several or num_envs >= CROSSOVER) else "host"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
-        self._parts: list[TorchVectorEnv] = []
+        self.parts: list[TorchVectorEnv] = []
+        shared = dict(obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping, **settings)
+        if several:
+            if emulation == "both":
+                raise ValueError('emulation="both" is for one device: with several it is "host" or "device"')
+            if num_envs < len(several):
+                raise ValueError(f"{num_envs} environments are too few for {len(several)} devices")
+            cuts = [num_envs * i // len(several) for i in range(len(several) + 1)]
+            counts = [end - begin for begin, end in zip(cuts, cuts[1:])]
+            self._make_parts(game, [(n, where, emulation) for n, where in zip(counts, several)], shared)
+            return
         if emulation == "both":
             count = host_share(num_envs) if on_host is None else on_host
             if not 0 < count < num_envs:
                 raise ValueError(f"on_host is {count}: 1 to {num_envs - 1} of {num_envs} environments")
-            self._make_parts(
-                game, count, device=device, obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping,
-                **settings,
-            )  # fmt: skip
+            places = [(count, self.device, "host"), (num_envs - count, self.device, "device")]
+            self._make_parts(game, places, shared)
             return
         ram = obs_type == "ram"
         there = emulation == "device"
@@ -119,25 +133,29 @@ class TorchVectorEnv:
                 for _ in range(1 if ram else 2)
             ]
 
-    def _make_parts(self, game: Any, on_host: int, **settings: Any) -> None:
-        """Two of these objects, one with emulation on the host, and one on the device."""
+    def _make_parts(self, game: Any, places: list[tuple[int, torch.device, str]], settings: dict[str, Any]) -> None:
+        """An object for each place: a number of environments, their device, and where they are emulated."""
         games = game if isinstance(game, list) else [game]
         if not games:
             raise ValueError("a batch needs a cartridge")
         dealt = [games[i % len(games)] for i in range(self.num_envs)]
-        for emulation, own in (("host", dealt[:on_host]), ("device", dealt[on_host:])):
+        for count, device, emulation in places:
+            own, dealt = dealt[:count], dealt[count:]
             played = list({id(one): one for one in own}.values())
             numbers = {id(one): i for i, one in enumerate(played)}
             ids = [numbers[id(one)] for one in own]
-            self._parts.append(TorchVectorEnv(played, len(own), emulation=emulation, cart_ids=ids, **settings))
-        self.actions, self.observation_shape = self._parts[0].actions, self._parts[0].observation_shape
+            self.parts.append(
+                TorchVectorEnv(played, count, device=device, emulation=emulation, cart_ids=ids, **settings)
+            )
+        self.actions, self.observation_shape = self.parts[0].actions, self.parts[0].observation_shape
         self._whole: dict[str, torch.Tensor] = {}
 
     def _join(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The results of both parts in one tensor, the same one at every step."""
+        """The results of all parts in one tensor, the same one at every step."""
+        here = [part.to(self.device, non_blocking=True) for part in parts]
         if name not in self._whole:
-            self._whole[name] = torch.cat(parts)
-        return torch.cat(parts, out=self._whole[name])
+            self._whole[name] = torch.cat(here)
+        return torch.cat(here, out=self._whole[name])
 
     @staticmethod
     def _pinned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -167,20 +185,23 @@ class TorchVectorEnv:
 
         With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
         """
-        if self._parts:
-            host, there = self._parts
-            parts = [host.reset(seed, stagger), there.reset(seed + host.num_envs, stagger)]
-            return self._join("observations", parts)
+        if self.parts:
+            seen = []
+            for part in self.parts:
+                seen.append(part.reset(seed, stagger))
+                seed += part.num_envs
+            return self._join("observations", seen)
         self._follow_stream()
         everyone = np.arange(self.num_envs)
-        seen = self._begin(everyone, seed)
+        shown = self._begin(everyone, seed)
         generator = torch.Generator().manual_seed(seed)
         for t in range(stagger):
-            seen = self.step(torch.randint(len(self.actions), (self.num_envs,), generator=generator).to(self.device))[0]
+            actions = torch.randint(len(self.actions), (self.num_envs,), generator=generator)
+            shown = self.step(actions.to(self.device))[0]
             young = everyone[everyone * stagger // self.num_envs == t]
             if young.size:
-                seen = self._begin(young, seed)
-        return seen
+                shown = self._begin(young, seed)
+        return shown
 
     def _begin(self, ids: np.ndarray, seed: int) -> torch.Tensor:
         """Starts a game in these environments; returns the observations of all."""
@@ -222,10 +243,9 @@ class TorchVectorEnv:
         if actions.is_floating_point() or actions.is_complex() or actions.shape != (self.num_envs,):
             shape = tuple(actions.shape)
             raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
-        if self._parts:  # the host first: it waits for actions, but not for the device
-            cut = self._parts[0].num_envs
-            self._parts[0].send(actions[:cut])
-            self._parts[1].send(actions[cut:])
+        if self.parts:  # the host first: it waits for actions, but not for the device
+            for part, own in zip(self.parts, actions.split([part.num_envs for part in self.parts])):
+                part.send(own.to(part.device, non_blocking=True))
             return
         if self.emulation == "device":
             self._follow_stream()
@@ -238,14 +258,17 @@ class TorchVectorEnv:
 
     def recv(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         """Returns observations, rewards, terminations, truncations and info of the step that was sent."""
-        if self._parts:
-            (*one, info_one), (*two, info_two) = (part.recv() for part in self._parts)
+        if self.parts:
+            found = [part.recv() for part in self.parts]
             names = ("observations", "rewards", "terminated", "truncated")
-            joined = [self._join(name, [a, b]) for name, a, b in zip(names, one, two)]
-            info_one.setdefault("final_obs", one[0])  # no episode of the host's ended
-            info = {name: self._join(name, [info_one[name], info_two[name]]) for name in info_two}
-            return joined[0], joined[1], joined[2], joined[3], info
-        found, gained, terminated, truncated, info = self.batch.end_step()
+            whole = [self._join(name, [result[i] for result in found]) for i, name in enumerate(names)]
+            infos = [result[4] for result in found]
+            if any("final_obs" in info for info in infos):
+                for result in found:  # where no episode of the host's ended, any numbers
+                    result[4].setdefault("final_obs", result[0])
+            info = {name: self._join(name, [one[name] for one in infos]) for name in infos[0]}
+            return whole[0], whole[1], whole[2], whole[3], info
+        shown, gained, terminated, truncated, info = self.batch.end_step()
         rewards = self._there(gained).float()
         frame = self._there(info["episode_frame_number"])
         ended = self._there(terminated).bool(), self._there(truncated).bool()
@@ -255,7 +278,7 @@ class TorchVectorEnv:
         self._length.copy_(torch.where(self._ended, 1, self._length + 1))
         self._ended.copy_(began)
         self._frame.copy_(frame)
-        shown = {
+        told = {
             "lives": self._there(info["lives"]),
             "episode_frame_number": frame,
             "began": began,
@@ -264,11 +287,11 @@ class TorchVectorEnv:
         }
         if "final_obs" in info and self.obs_type == "image":
             last = self._there(info["final_obs"])
-            shown["final_obs"] = last if self.emulation == "device" else torch.cat([self._stacks[0][:, 1:], last], 1)
-        observations = self._observe(found, info, began)
+            told["final_obs"] = last if self.emulation == "device" else torch.cat([self._stacks[0][:, 1:], last], 1)
+        observations = self._observe(shown, info, began)
         if self._clips:
             rewards = rewards.clamp(-1, 1)
-        return observations, rewards, *ended, shown
+        return observations, rewards, *ended, told
 
     def step(
         self, actions: torch.Tensor
@@ -279,7 +302,7 @@ class TorchVectorEnv:
 
     def close(self) -> None:
         """Ends the threads and frees the machines."""
-        for part in self._parts:
+        for part in self.parts:
             part.close()
-        if not self._parts:
+        if not self.parts:
             self.batch.close()

@@ -285,9 +285,11 @@ class DiffVCSVectorEnv(VectorEnv):
     def xla(self) -> Any:
         """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
         only keeps calls in order; diffvcs.jax has the machine as a pure function.
-        """
-        if self.ale.device:
-            raise ValueError("xla() is for environments on the CPU; jax.dlpack.from_dlpack takes arrays of a device")
-        from .jax import vector_functions
 
-        return vector_functions(self)
+        On a device a step is an XLA custom call that is queued on XLA's stream, without Python and without waiting. The handle
+        is the results, which a call updates in place: give each call the handle of the one before. From then on these
+        environments are JAX's: begin with reset(handle, seed), and call no other method but close.
+        """
+        from .jax import device_functions, vector_functions
+
+        return device_functions(self) if self.ale.device else vector_functions(self)

@@ -117,6 +117,107 @@ def test_jax_takes_observations_and_gives_actions():
         envs.step(jax.numpy.zeros(2, "int32"))
 
 
+def jax_here():
+    """JAX, if it has the device of these tests."""
+    jax = needs.module("jax")
+    if DEVICE != "cpu-as-gpu":
+        try:
+            jax.devices("cuda")
+        except RuntimeError as problem:
+            needs.missing("gpu", f"JAX finds no GPU ({problem})")
+    return jax
+
+
+def assert_same(found, wanted):
+    """Results of JAX's step are those of a step; final observations where an episode ended."""
+    ended = wanted[2].numpy() | wanted[3].numpy()
+    for x, y in zip(found[:4], wanted[:4]):
+        assert x.dtype == y.dtype and np.array_equal(x, y.numpy())
+    assert found[4].keys() == wanted[4].keys()
+    for name, y in wanted[4].items():
+        rows = ended if name == "final_obs" else slice(None)
+        assert np.array_equal(found[4][name][rows], y.numpy()[rows]), name
+
+
+@pytest.mark.parametrize("settings", [dict(), dict(obs_type="ram"), dict(ram=True, max_num_frames_per_episode=60)])
+def test_a_step_is_a_custom_call_of_jax(settings):
+    """One by one, compiled, with a handle that is donated, and in a scan: the same as steps from Python."""
+    jax = jax_here()
+    envs, others = make(repeat_action_probability=0.25, **settings), make(repeat_action_probability=0.25, **settings)
+    handle, reset, step = envs.xla()
+    handle, (seen, info) = reset(handle, seed=5)
+    expected, their_info = others.reset(seed=5)
+    assert np.array_equal(seen, expected.numpy()) and np.array_equal(info["lives"], their_info["lives"].numpy())
+    actions = actions_of(envs, 60)
+    for action in actions[:4]:
+        handle, found = step(handle, action)
+        assert_same(found, others.step(action))
+    fast = jax.jit(step, donate_argnums=0)
+    for action in actions[4:10]:
+        handle, found = fast(handle, action)
+        assert_same(found, others.step(action))
+    handle, found = jax.jit(lambda h, a: jax.lax.scan(step, h, a))(handle, np.stack(actions[10:]))
+    for i, action in enumerate(actions[10:]):
+        one = (*(part[i] for part in found[:4]), {name: values[i] for name, values in found[4].items()})
+        assert_same(one, others.step(action))
+    if "max_num_frames_per_episode" in settings:
+        assert np.asarray(found[3]).sum() >= 6
+
+
+def test_jax_acts_on_what_it_sees_and_resets_some():
+    """Actions that depend on the picture before, in one compiled loop; then a reset of one environment of three."""
+    jax = jax_here()
+    envs, others = make(), make()
+    handle, reset, step = envs.xla()
+
+    def act(seen):
+        return jax.numpy.sum(seen, axis=(1, 2, 3), dtype=jax.numpy.int32) % 5
+
+    @jax.jit
+    def play(handle, seen):
+        def body(carry, _):
+            handle, seen = carry
+            actions = act(seen)
+            handle, (seen, *_) = step(handle, actions)
+            return (handle, seen), actions
+
+        return jax.lax.scan(body, (handle, seen), None, 20)
+
+    handle, (seen, _) = jax.jit(reset)(handle, jax.numpy.arange(3))
+    expected = others.reset(seed=0)[0]
+    (handle, seen), chosen = play(handle, seen)
+    for actions in np.asarray(chosen):
+        assert np.array_equal(actions, expected.numpy().sum((1, 2, 3)) % 5)
+        expected = others.step(actions)[0]
+    assert np.array_equal(seen, expected.numpy()) and len(set(np.asarray(chosen).ravel())) > 2
+    handle, (seen, info) = jax.jit(reset)(handle, np.full(3, 9), np.array([False, True, False]))
+    expected, their_info = others.reset(seed=np.array([9]), options={"reset_mask": np.array([False, True, False])})
+    assert np.array_equal(seen, expected.numpy())
+    for name in ("lives", "frame_number", "episode_frame_number"):
+        assert np.array_equal(info[name], their_info[name].numpy())
+
+
+def test_environments_that_jax_has_are_not_used_elsewhere():
+    jax = jax_here()
+    envs = make()
+    handle, reset, step = envs.xla()
+    with pytest.raises(Exception, match="reset before its first step"):
+        jax.block_until_ready(step(handle, np.zeros(3, np.int32)))
+    handle, _ = reset(handle, seed=1)
+    for call in (lambda: envs.step(np.zeros(3, np.int32)), lambda: envs.reset(seed=0), envs.clone_state, envs.xla):
+        with pytest.raises(diffvcs.BadArgument, match="JAX has these environments"):
+            call()
+    with pytest.raises(ValueError, match="integer actions of shape"):
+        step(handle, np.zeros(3, np.float32))
+    with pytest.raises(ValueError, match="the handle is what"):
+        step({}, np.zeros(3, np.int32))
+    compiled = jax.jit(step)
+    jax.block_until_ready(compiled(handle, np.zeros(3, np.int32)))
+    envs.close()
+    with pytest.raises(Exception, match="were closed"):
+        jax.block_until_ready(compiled(handle, np.zeros(3, np.int32)))
+
+
 def test_torch_takes_observations_and_gives_actions():
     torch = needs.module("torch")
     envs, others = make(), make()
@@ -183,8 +284,6 @@ def test_calls_that_a_device_has_not_are_refused():
         envs.send(np.zeros(3, np.int32))
     with pytest.raises(ValueError, match="strengths"):
         envs.ale.step(np.zeros(3, np.int32), np.ones(3, np.float32))
-    with pytest.raises(ValueError, match="CPU"):
-        envs.xla()
     with pytest.raises(ValueError, match="cuda:1"):
         make(where="tpu")
 

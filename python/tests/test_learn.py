@@ -216,6 +216,55 @@ def test_calls_out_of_order_are_refused(emulation):
         env.step(torch.zeros(4, dtype=torch.int64))
 
 
+def devices_of(emulation):
+    """Two devices of these tests: two GPUs, one of them twice, or the CPU twice."""
+    if emulation == "gpu" and not torch.cuda.is_available():
+        needs.missing("gpu", "PyTorch finds no GPU")
+    if emulation == "gpu":
+        return ["cuda:0", f"cuda:{torch.cuda.device_count() - 1}"]
+    return ["cpu", "cpu"]
+
+
+@pytest.mark.parametrize("emulation", ["host", "device", "gpu"])
+def test_several_devices_are_one_batch(random, emulation):
+    """Five environments on two devices are those on one; parts that are stepped on their own are, too."""
+    devices = devices_of(emulation)
+    where = "device" if emulation == "gpu" else emulation
+    settings = dict(emulation=where, max_episode_steps=160, repeat_action_probability=0.25)
+    whole = TorchVectorEnv("demo", 5, device=devices[0], **settings)
+    split, apart = (TorchVectorEnv("demo", 5, device=devices, **settings) for _ in range(2))
+    assert [part.num_envs for part in split.parts] == [2, 3]
+    expected = whole.reset(7)
+    assert torch.equal(split.reset(7), expected)
+    apart.reset(7)
+    ends = 0
+    for actions in steps(random, whole, 90):
+        actions = actions.to(whole.device)
+        expected, found = whole.step(actions), split.step(actions)
+        for part, own in zip(apart.parts, actions.split([2, 3])):
+            part.send(own.to(part.device))
+        lists = [part.recv() for part in apart.parts]
+        ended = expected[2] | expected[3]
+        for i in range(4):
+            assert torch.equal(found[i], expected[i]) and found[i].device == whole.device
+            assert torch.equal(torch.cat([one[i].to(whole.device) for one in lists]), expected[i])
+        for name in ("lives", "score", "length", "began", "episode_frame_number"):
+            assert torch.equal(found[4][name], expected[4][name])
+        if ended.any():
+            assert torch.equal(found[4]["final_obs"][ended], expected[4]["final_obs"][ended])
+        ends += int(ended.sum())
+    assert ends >= 5
+    for env in (whole, split, apart):
+        env.close()
+
+
+def test_too_few_environments_for_the_devices():
+    with pytest.raises(ValueError, match="too few for 2 devices"):
+        TorchVectorEnv("demo", 1, device=["cpu", "cpu"])
+    with pytest.raises(ValueError, match="for one device"):
+        TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="both")
+
+
 @pytest.mark.parametrize("emulation", ["host", "device"])
 def test_odd_actions_are_refused(emulation):
     env = TorchVectorEnv("demo", 3, device="cpu", emulation=emulation, noop_max=0)

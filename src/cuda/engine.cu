@@ -2,12 +2,8 @@
  *
  * Lanes of a warp that are at different instructions wait for each other, but warps compete for the caches. The fastest
  * number of environments per warp was measured: it leaves two warps per SM, from 1 environment per warp (256
- * environments on an H200) to 32 (8,192 and more).
- *
- * A machine has the host's layout in global memory and is copied into the thread's local memory while it runs: local
- * memory is interleaved word by word across a warp, so lanes that read the same field of their own machines read one
- * cache line. Machines with much cartridge RAM (E7, CV, 3E) run in global memory. A block is one warp, so an SM takes
- * the next block as soon as a warp ends, and no warp waits for another.
+ * environments on an H200) to 32 (8,192 and more). Few environments and many have a kernel each
+ * (step_kernel.h).
  *
  * A second kernel computes observations with one block per environment, which holds the whole picture in shared
  * memory.
@@ -20,7 +16,7 @@ const vcs_fault_t *vcs_grad_product(const struct vcs_device_batch_grad_view *vie
 
 namespace {
 
-enum { WARPS_PER_SM = 16, FEW_WARPS_PER_SM = 2, LOCAL_RAM = 256, SHOW_THREADS = 256 };
+enum { FEW_WARPS_PER_SM = 2, SHOW_THREADS = 256 };
 
 constexpr uint64_t POOL_KEEPS = 1ull << 30;
 
@@ -79,22 +75,6 @@ const vcs_fault_t *wait_for(void *stream) { return error_of(cudaStreamSynchroniz
 
 /* ---- Environments ------------------------------------------------------------------------------------------------ */
 
-/* Local memory of a running machine. */
-struct machine_t {
-  uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
-};
-
-__device__ vcs_t *enter(const vcs_cart_t *cart, vcs_t *there, machine_t *here) {
-  if (cart->ram_size > LOCAL_RAM) return there;
-  vcs_t *m = reinterpret_cast<vcs_t *>(here->words);
-  vcs_copy_machine(m, there, vcs_machine_size(cart));
-  return m;
-}
-
-__device__ void leave(const vcs_cart_t *cart, vcs_t *there, const vcs_t *m) {
-  if (m != there) vcs_copy_machine(there, m, vcs_machine_size(cart));
-}
-
 __global__ void deal_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const int32_t *kinds,
                             const uint32_t *seeds) {
   const int32_t number = blockIdx.x * blockDim.x + threadIdx.x;
@@ -133,25 +113,6 @@ int32_t lanes_used(int32_t count) {
   }
   const int32_t lanes = (count + warps_of - 1) / warps_of;
   return lanes < WARP ? lanes : WARP;
-}
-
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
-    step_kernel(const __grid_constant__ vcs_device_batch_view_t batch, int32_t used, const int32_t *actions,
-                vcs_batch_results_t results) {
-  const int32_t number = static_cast<int32_t>(blockIdx.x) * used + static_cast<int32_t>(threadIdx.x);
-  const bool idle = static_cast<int32_t>(threadIdx.x) >= used || number >= batch.count;
-  const unsigned lanes = __ballot_sync(~0u, !idle);
-  if (idle) return;
-  uint8_t *record = vcs_device_batch_record(&batch, number);
-  vcs_device_env_t env = *reinterpret_cast<vcs_device_env_t *>(record);
-  const vcs_cart_t *cart = &batch.kinds[env.kind].cart;
-  vcs_t *there = vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW);
-  machine_t here;
-  vcs_t *m = enter(cart, there, &here);
-  vcs_device_env_step(&batch, number, &env, m, actions, &results, lanes);
-  vcs_device_env_report(&batch, number, &env, m, &results);
-  leave(cart, there, m);
-  *reinterpret_cast<vcs_device_env_t *>(record) = env;
 }
 
 /* ---- Observations ------------------------------------------------------------------------------------------------ */
@@ -280,10 +241,9 @@ const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *act
                         const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const int32_t used = lanes_used(batch->count);
-  step_kernel<<<static_cast<unsigned>((batch->count + used - 1) / used), WARP, 0, queue>>>(*batch, used, actions,
-                                                                                           *results);
-  TRY(cudaGetLastError());
-  return show(batch, results, false, queue);
+  const vcs_fault_t *fault = used < WARP ? vcs_kernels_step_few(batch, used, actions, results, stream)
+                                         : vcs_kernels_step_many(batch, actions, results, stream);
+  return fault != nullptr ? fault : show(batch, results, false, queue);
 }
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */

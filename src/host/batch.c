@@ -166,7 +166,8 @@ static void keep_lives(const vcs_batch_t *batch, vcs_batch_place_t *place) {
 /* A frame with the actions of all players; adds their rewards. */
 static void act(const vcs_batch_t *batch, vcs_batch_place_t *place, int64_t *rewards) {
   int32_t each[VCS_PLAYERS_MAX];
-  vcs_env_act_players(&place->env, place->action, place->strength, each);
+  const size_t first = (size_t)(place - batch->places) * (size_t)vcs_batch_players(batch);
+  vcs_env_act_players(&place->env, batch->actions + first, batch->strengths + first, each);
   for (int32_t i = 0; i < vcs_batch_players(batch); i++) rewards[i] += each[i];
 }
 
@@ -343,20 +344,41 @@ static int32_t take(vcs_batch_t *batch) {
   return -1;
 }
 
-static bool has_work(vcs_batch_t *batch) {
-  return atomic_load_explicit(&batch->taken, memory_order_relaxed) <
+/* Takes the next place of a round, of the worker's own share or else of another's; or returns -1, and in `seen` the
+ * rounds in which no place is left. Shares count places over all rounds, so a place is taken once in each. */
+static int32_t take_in_round(vcs_batch_t *batch, int32_t number, uint64_t *seen) {
+  const uint64_t rounds = atomic_load_explicit(&batch->rounds, memory_order_acquire);
+  const int32_t count = batch->options.threads;
+  for (int32_t i = 0; rounds != *seen && i < count; i++) {
+    vcs_share_t *share = &batch->shares[(number + i) % count];
+    const uint64_t size = (uint64_t)share->count;
+    uint64_t at = atomic_load_explicit(&share->taken, memory_order_relaxed);
+    while (at < rounds * size) {
+      if (atomic_compare_exchange_weak_explicit(&share->taken, &at, at + 1, memory_order_relaxed,
+                                                memory_order_relaxed)) {
+        return share->first + (int32_t)(at % size);
+      }
+    }
+  }
+  *seen = rounds;
+  return -1;
+}
+
+static bool has_work(vcs_batch_t *batch, uint64_t seen) {
+  return atomic_load_explicit(&batch->rounds, memory_order_relaxed) != seen ||
+         atomic_load_explicit(&batch->taken, memory_order_relaxed) <
              atomic_load_explicit(&batch->added, memory_order_relaxed) ||
          atomic_load_explicit(&batch->stop, memory_order_relaxed);
 }
 
 /* Polls for a while, because sleeping and waking up take longer than a small step; then sleeps. */
-static void wait_for_work(vcs_batch_t *batch) {
+static void wait_for_work(vcs_batch_t *batch, uint64_t seen) {
   for (int i = 0; batch->spins && i < SPINS; i++) {
-    if (has_work(batch)) return;
+    if (has_work(batch, seen)) return;
     pause_polling();
   }
   pthread_mutex_lock(&batch->lock);
-  while (!has_work(batch)) pthread_cond_wait(&batch->work_came, &batch->lock);
+  while (!has_work(batch, seen)) pthread_cond_wait(&batch->work_came, &batch->lock);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -366,14 +388,16 @@ static bool has_finished(vcs_batch_t *batch, int32_t count) {
          (!is_synchronous(batch) && atomic_load_explicit(&batch->done_count, memory_order_acquire) >= count);
 }
 
+/* Notes that a worker has finished its part, `count` places, of what all wait for together. */
+static void finish_together(vcs_batch_t *batch, int32_t count) {
+  if (atomic_fetch_sub_explicit(&batch->under_way, count, memory_order_acq_rel) > count) return;
+  pthread_mutex_lock(&batch->lock);
+  pthread_cond_broadcast(&batch->work_done);
+  pthread_mutex_unlock(&batch->lock);
+}
+
+/* Notes that a place has finished, for a receive of some. */
 static void finish(vcs_batch_t *batch, int32_t id) {
-  if (is_synchronous(batch)) {
-    if (atomic_fetch_sub_explicit(&batch->under_way, 1, memory_order_acq_rel) > 1) return;
-    pthread_mutex_lock(&batch->lock);
-    pthread_cond_broadcast(&batch->work_done);
-    pthread_mutex_unlock(&batch->lock);
-    return;
-  }
   pthread_mutex_lock(&batch->lock);
   batch->done[(batch->done_first + batch->done_count) % batch->options.envs] = id;
   const bool enough = ++batch->done_count >= batch->options.batch_size;
@@ -381,18 +405,26 @@ static void finish(vcs_batch_t *batch, int32_t id) {
   pthread_mutex_unlock(&batch->lock);
 }
 
-/* Works on places while there are any; a thread of the pool then waits for more. */
-static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
+/* Works on places while there are any; a thread of the pool then waits for more. `number` is that of its share. */
+static void work(vcs_batch_t *batch, vcs_worker_t *worker, int32_t number, bool waits) {
+  uint64_t seen = 0;
+  int32_t finished = 0;
   while (!atomic_load_explicit(&batch->stop, memory_order_relaxed)) {
-    const int32_t id = take(batch);
+    int32_t id = take_in_round(batch, number, &seen);
+    if (id < 0) id = take(batch);
     if (id >= 0) {
       work_on(batch, id, worker);
-      finish(batch, id);
-    } else if (waits) {
-      wait_for_work(batch);
-    } else {
-      return;
+      if (is_synchronous(batch)) {
+        finished++;
+      } else {
+        finish(batch, id);
+      }
+      continue;
     }
+    if (finished) finish_together(batch, finished);
+    finished = 0;
+    if (!waits) return;
+    wait_for_work(batch, seen);
   }
 }
 
@@ -404,10 +436,17 @@ typedef struct {
 static void *run_thread(void *argument) {
   const thread_t thread = *(thread_t *)argument;
   free(argument);
-  work(thread.batch, &thread.batch->workers[thread.number], true);
+  work(thread.batch, &thread.batch->workers[thread.number], thread.number, true);
   return NULL;
 }
 
+static void wake_threads(vcs_batch_t *batch) {
+  pthread_mutex_lock(&batch->lock);
+  pthread_cond_broadcast(&batch->work_came);
+  pthread_mutex_unlock(&batch->lock);
+}
+
+/* Adds places to the ring. */
 static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
   const uint64_t envs = (uint64_t)batch->options.envs,
                  added = atomic_load_explicit(&batch->added, memory_order_relaxed);
@@ -416,9 +455,14 @@ static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
   }
   atomic_fetch_add_explicit(&batch->under_way, count, memory_order_relaxed);
   atomic_store_explicit(&batch->added, added + (uint64_t)count, memory_order_release);
-  pthread_mutex_lock(&batch->lock);
-  pthread_cond_broadcast(&batch->work_came);
-  pthread_mutex_unlock(&batch->lock);
+  wake_threads(batch);
+}
+
+/* Begins a round. */
+static void add_round(vcs_batch_t *batch) {
+  atomic_fetch_add_explicit(&batch->under_way, batch->options.envs, memory_order_relaxed);
+  atomic_fetch_add_explicit(&batch->rounds, 1, memory_order_release);
+  wake_threads(batch);
 }
 
 /* The same, with results that are received later. */
@@ -431,7 +475,7 @@ static void send_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
 /* Waits for `count` places to finish, or for all; the caller's thread works too if there is no pool. */
 static void wait_for(vcs_batch_t *batch, int32_t count) {
   if (is_synchronous(batch) || batch->thread_count == 0) {
-    work(batch, &batch->workers[batch->worker_count - 1], false);
+    work(batch, &batch->workers[batch->worker_count - 1], batch->options.threads - 1, false);
   }
   for (int i = 0; batch->spins && i < SPINS; i++) {
     if (has_finished(batch, count)) return;
@@ -597,7 +641,11 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
     if (batch->places[i].work == VCS_WORK_STEP) vcs_place_report(batch, i, results, i);
   }
   batch->results = results;
-  add_work(batch, ids, count);
+  if (count == envs) {
+    add_round(batch);
+  } else {
+    add_work(batch, ids, count);
+  }
   drop_all(batch); /* workers have written the results */
   batch->results = NULL;
   return VCS_OK;
@@ -609,19 +657,18 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t 
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
   if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
   const int32_t players = vcs_batch_players(batch);
-  for (int pass = 0; pass < 2; pass++) {
+  for (int pass = 0; pass < 2; pass++) { /* nothing changes unless all are right */
     for (int64_t i = 0; i < (int64_t)count * players; i++) {
       const int32_t row = (int32_t)(i / players), player = (int32_t)(i % players), id = ids ? ids[row] : row;
-      vcs_batch_place_t *place = &batch->places[id];
-      int32_t list[VCS_ACTIONS];
-      const int known = vcs_batch_actions(batch, id, list);
-      if (actions[i] < 0 || actions[i] >= known) {
-        return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d has actions 0 to %d, not %d", (int)id, known - 1,
-                              (int)actions[i]);
+      const vcs_kind_t *kind = &batch->kinds[batch->played[id]];
+      const size_t at = (size_t)id * (size_t)players + (size_t)player;
+      if (pass == 1) {
+        batch->actions[at] = kind->actions[actions[i]];
+        batch->strengths[at] = strengths ? strengths[i] : 1;
+      } else if (actions[i] < 0 || actions[i] >= kind->action_count) {
+        return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d has actions 0 to %d, not %d", (int)id,
+                              (int)kind->action_count - 1, (int)actions[i]);
       }
-      if (pass == 0) continue;
-      place->action[player] = list[actions[i]];
-      place->strength[player] = strengths ? strengths[i] : 1;
     }
   }
   return VCS_OK;
@@ -694,7 +741,7 @@ vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions, co
   batch->begun_results = results ? *results : nowhere;
   batch->results = &batch->begun_results;
   batch->begun = true;
-  add_work(batch, NULL, envs);
+  add_round(batch);
   return VCS_OK;
 }
 
@@ -720,9 +767,9 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
   if (env < 0 || env >= batch->options.envs) return 0;
   if (batch->device_batch) return vcs_device_batch_api_actions(batch, env, actions);
-  const vcs_env_t *game = &batch->places[env].env;
-  return batch->options.full_action_space ? vcs_env_legal_actions(game, actions)
-                                          : vcs_env_minimal_actions(game, actions);
+  const vcs_kind_t *kind = &batch->kinds[batch->played[env]];
+  memcpy(actions, kind->actions, (size_t)kind->action_count * sizeof *actions);
+  return kind->action_count;
 }
 
 const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
@@ -910,7 +957,6 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_batch_place_t *place, int
   place->env.draw_history.frames = own;
   place->env.look = place->env.draw_history.look = VCS_LOOK_LATER;
   place->env.listening = batch->options.sound;
-  for (int i = 0; i < VCS_PLAYERS_MAX; i++) place->strength[i] = 1;
   place->seed = (int32_t)options->seed;
   return vcs_env_setup(&place->env, place->cart->cart, options, error);
 }
@@ -1000,7 +1046,7 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     const int32_t kinds = batch->kind_count;
     status = env_options(batch, &env, &options[i], error);
     if (status) break;
-    batch->places[i].kind = find_kind(batch, env.cart, &options[i]);
+    batch->places[i].kind = batch->played[i] = find_kind(batch, env.cart, &options[i]);
     machines += place_bytes(cart);
     own += own_bytes(batch, cart);
     if (batch->kind_count > kinds) {
@@ -1029,6 +1075,9 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     machine += place_bytes(batch->carts[kind->cart].cart);
     frames += own_bytes(batch, batch->carts[kind->cart].cart);
     if (is_kind) {
+      if (status) break;
+      kind->action_count = o->full_action_space ? vcs_env_legal_actions(&place->env, kind->actions)
+                                                : vcs_env_minimal_actions(&place->env, kind->actions);
       kind->restart = (vcs_restart_t *)(void *)machine;
       machine += restart_bytes(batch->carts[kind->cart].cart);
       continue;
@@ -1095,19 +1144,28 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   batch->carts = calloc((size_t)cart_count, sizeof *batch->carts);
   batch->places = calloc(count, sizeof *batch->places);
   batch->kinds = calloc(count, sizeof *batch->kinds);
+  batch->played = calloc(count, sizeof *batch->played);
+  batch->actions = calloc(count * VCS_PLAYERS_MAX, sizeof *batch->actions);
+  batch->strengths = calloc(count * VCS_PLAYERS_MAX, sizeof *batch->strengths);
+  batch->shares = calloc((size_t)batch->options.threads, sizeof *batch->shares);
   batch->todo = calloc(count, sizeof *batch->todo);
   batch->done = calloc(count, sizeof *batch->done);
   batch->last_ids = calloc(count, sizeof *batch->last_ids);
   batch->sent_ids = calloc(count, sizeof *batch->sent_ids);
   batch->threads = calloc((size_t)batch->options.threads, sizeof *batch->threads);
-  if (!batch->carts || !batch->places || !batch->kinds || !batch->todo || !batch->done || !batch->last_ids ||
-      !batch->sent_ids || !batch->threads) {
+  if (!batch->carts || !batch->places || !batch->kinds || !batch->played || !batch->actions || !batch->strengths ||
+      !batch->shares || !batch->todo || !batch->done || !batch->last_ids || !batch->sent_ids || !batch->threads) {
     batch->cart_count = batch->carts ? cart_count : 0;
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   if (!status) status = make_carts(batch, carts, error);
   if (!status) status = make_places(batch, envs, error);
   if (!status) status = make_workers(batch, error);
+  for (int32_t i = 0; !status && i < batch->options.threads; i++) {
+    vcs_share_t *share = &batch->shares[i];
+    share->first = (int32_t)((int64_t)i * options->envs / batch->options.threads);
+    share->count = (int32_t)((int64_t)(i + 1) * options->envs / batch->options.threads) - share->first;
+  }
   if (status) {
     vcs_batch_free(batch);
     return status;
@@ -1152,6 +1210,10 @@ void vcs_batch_free(vcs_batch_t *batch) {
   free(batch->finals);
   free(batch->own);
   free(batch->threads);
+  free(batch->played);
+  free(batch->actions);
+  free(batch->strengths);
+  free(batch->shares);
   free(batch->todo);
   free(batch->done);
   free(batch->last_ids);

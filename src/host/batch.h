@@ -62,8 +62,7 @@ typedef struct {
   int32_t stack_next;
 
   vcs_work_t work;
-  int32_t action[VCS_PLAYERS_MAX], seed;
-  float strength[VCS_PLAYERS_MAX];
+  int32_t seed;
   int32_t elapsed, lives[VCS_PLAYERS_MAX], reward[VCS_PLAYERS_MAX];
   bool over, life_lost, started;
   bool sent;                                     /* a job was sent whose result is not received yet */
@@ -77,7 +76,15 @@ typedef struct {
   int32_t cart;
   vcs_env_options_t options;
   bool draws_numbers; /* its mode script draws random numbers, so the state depends on the seed */
+  int32_t actions[VCS_ACTIONS], action_count; /* what the numbers of actions mean */
 } vcs_kind_t;
+
+/* The environments that one worker steps if it can, on a cache line of its own. */
+typedef struct {
+  _Atomic uint64_t taken; /* how many of them found a worker, in all rounds so far */
+  int32_t first, count;
+  char apart[48];
+} vcs_share_t;
 
 struct vcs_batch {
   vcs_batch_options_t options;
@@ -95,14 +102,21 @@ struct vcs_batch {
   uint8_t *machines, *stacks, *finals, *own; /* of all places */
   size_t machine_bytes;
 
-  /* The pool. `todo` is a ring of `envs` places to be worked on: `added` of them were put there so far, and `taken` of
-   * these have found a worker. Threads take places without the lock, which is for sleeping and, if receives return some
+  int32_t *played;  /* the kind of each environment */
+  int32_t *actions; /* the actions of the next step, envs x players, and their strengths */
+  float *strengths;
+
+  /* The pool. A round is work on all environments: `rounds` of them began so far. Each worker has a share of the
+   * environments, which it takes first, so that their memory stays in the caches of its core; then it helps others.
+   * Work on some environments is in the ring `todo`: `added` places were put there so far, and `taken` of these have
+   * found a worker. Threads take places without the lock, which is for sleeping and, if receives return some
    * environments, for the ring `done` of those that are ready. What threads write is on cache lines apart. */
   pthread_t *threads;
   int32_t thread_count;
   pid_t process; /* process of these threads, which do not survive a fork */
   pthread_mutex_t lock;
   pthread_cond_t work_came, work_done;
+  vcs_share_t *shares; /* options.threads; the last is the caller's */
   _Atomic int32_t *todo;
   int32_t *done, done_first;
   bool spins;                         /* there is a core for every thread, so waiting threads poll before sleeping */
@@ -111,7 +125,7 @@ struct vcs_batch {
   bool begun;
   atomic_bool stop;
   char apart_1[64];
-  _Atomic uint64_t added;
+  _Atomic uint64_t added, rounds;
   char apart_2[64];
   _Atomic uint64_t taken;
   char apart_3[64];

@@ -29,6 +29,7 @@
 #include "host/env_screen.h"
 #include "host/files.h"
 #include "host/hash.h"
+#include "host/os.h"
 #include "host/recording.h"
 #include "host/sound.h"
 #include "options.h"
@@ -723,11 +724,11 @@ vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t
   const size_t machine = (vcs_state_size(cart) + 7) & ~(size_t)7;
   vcs_env_t *env = calloc(1, sizeof *env);
   uint8_t *machines = calloc(MACHINES, machine);
-  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES); /* uses no memory until it is written */
+  uint8_t *frames = vcs_os_allocate_lines(2 * VCS_FRAME_BYTES); /* uses no memory until it is written */
   if (!env || !machines || !frames) {
     free(env);
     free(machines);
-    free(frames);
+    vcs_os_free_lines(frames);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   env->m = (vcs_t *)(void *)machines;
@@ -754,7 +755,7 @@ vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t
 void vcs_env_free(vcs_env_t *env) {
   if (!env) return;
   free(env->m);
-  free(env->draw_history.frames);
+  vcs_os_free_lines(env->draw_history.frames);
   free(env->objects);
   free(env);
 }
