@@ -337,6 +337,7 @@ typedef struct {
   uint8_t *picture;    /* VCS_FRAME_BYTES to draw into, or NULL */
   const uint8_t *base; /* the base's picture */
   uint8_t *lines;      /* a byte a row of the picture, 1: drawn */
+  uint64_t *effort;    /* what this has cost so far, in instructions of a flip that runs, is added up here */
 } vcs_beam_work_t;
 
 void vcs_beam_take(vcs_beam_t *tia, const vcs_t *m);
