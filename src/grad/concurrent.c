@@ -903,16 +903,25 @@ static void walk_rows(vcs_concurrent_t *walk) {
   end_followers(walk);
 }
 
+static bool is_input_of(const vcs_place_t *place, int32_t frame) {
+  return place->kind == VCS_PLACE_INPUT && place->frame == frame;
+}
+
+/* Whether a flip holds something else in a frame than the base. */
+static bool has_own_controls(const vcs_concurrent_t *walk, size_t number, int32_t frame) {
+  const vcs_flip_t *given = &walk->given[number];
+  for (size_t i = 0; i < given->count; i++) {
+    if (is_input_of(&given->places[i], frame)) return true;
+  }
+  return false;
+}
+
 /* What is held in a frame with the flips of inputs. */
-static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, int32_t frame, bool *flipped) {
+static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_flip_t *given = &walk->given[number];
   vcs_controls_t controls = walk->base->controls[frame];
-  *flipped = false;
   for (size_t i = 0; i < given->count; i++) {
-    const vcs_place_t *place = &given->places[i];
-    if (place->kind != VCS_PLACE_INPUT || place->frame != frame) continue;
-    vcs_place_flip_input(&controls, place);
-    *flipped = true;
+    if (is_input_of(&given->places[i], frame)) vcs_place_flip_input(&controls, &given->places[i]);
   }
   return controls;
 }
@@ -947,15 +956,13 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_cart_t *cart = cart_of(walk);
   const vcs_t *begun = walk->frame->begun;
   vcs_t *m = walk->spare;
-  bool flipped;
-  const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
   flip->effort = 0;
   flip->first_patch = flip->last_patch = -1;
   flip->awake_first = 0;
   walk->astray[number] = walk->until[number] = 0;
-  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
-      !(flip->beam.unknown & walk->frame->live)) {
+  if (frame && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
+      !(flip->beam.unknown & walk->frame->live) && !has_own_controls(walk, number, frame)) {
     flip->beam.patch = -1;
     return;
   }
@@ -970,6 +977,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   } else {
     vcs_read_all_ram(m);
   }
+  const vcs_controls_t controls = controls_of(walk, number, frame);
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
   const uint16_t unknown = flip->beam.unknown;
@@ -1336,8 +1344,8 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
   walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
   walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
-  walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
-  walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
+  walk->flips = malloc(VCS_CONCURRENT_MOST * sizeof *walk->flips);
+  walk->machines = malloc(VCS_CONCURRENT_MOST * walk->stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
   if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||

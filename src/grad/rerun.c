@@ -462,6 +462,7 @@ static bool run_on(rerun_t *r, int32_t first, vcs_play_t play, int32_t score, bo
     const bool moved =
         play_frame(base, &runner->cart, runner->m, &controls, &play, &score, draws ? runner->frames : NULL);
     runner->frames_run++;
+    if (view->pictures && !draws_all && runner->m->partial) return false; /* it probably stays so */
     if (looks) { /* a frame that ends like the base's may have drawn something else */
       if (view->pictures && !draws_all && (!moved || partial || !covers(&runner->cart, runner->m))) return false;
       const vcs_sight_t sight = {
