@@ -436,7 +436,8 @@ static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number,
  * behind the frame, with a machine to run on with. In the first frame it can leave at once: it is run from the
  * beginning then. */
 enum { WAKE_EFFORT = 20 };
-enum { COMPILED_EFFORT = 22, DECODED_EFFORT = 50 }; /* of a frame by itself, for 100 rows of the base */
+enum { COMPILED_EFFORT = 14, DECODED_EFFORT = 28 }; /* of a frame by itself, for 100 rows of the base */
+enum { HMOVE_EFFORT = 6 };                          /* and for each HMOVE, which mostly moves objects */
 enum { LEAVING_EFFORT = 1500 };                     /* to find all collisions, and the lines of a picture */
 
 /* `frames`: how many there are behind this one. Tests want to see all flips in the walk. */
@@ -444,7 +445,7 @@ static uint64_t find_bearable(const vcs_concurrent_t *walk, int32_t frames) {
   const bool compiled = !walk->runner->rom && cart_of(walk)->native;
   if (frames <= 0 || walk->eyes->inspect) return UINT64_MAX;
   return (uint64_t)walk->frame->count * (compiled ? COMPILED_EFFORT : DECODED_EFFORT) / 100 +
-         LEAVING_EFFORT / (uint64_t)frames;
+         (uint64_t)HMOVE_EFFORT * walk->frame->hmoves + LEAVING_EFFORT / (uint64_t)frames;
 }
 
 static bool is_expensive(const vcs_concurrent_t *walk, const flip_t *flip) { return flip->effort > walk->bearable; }
@@ -830,6 +831,10 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       }
       const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
       flip->effort += walk->effort - effort;
+      if (walk->begins && is_expensive(walk, flip)) {
+        go(walk, number);
+        continue;
+      }
       if ((collisions ^ read->collisions) >> shift & read->bits) wake(walk, number, read->row);
     }
   }

@@ -208,9 +208,10 @@ typedef struct {
   uint16_t reads_of,
       live; /* collisions that it looks at, and that it or the next frame does; others are not followed */
   vcs_latch_bits_t latch_bits[VCS_LATCH_BITS];
-  bool clears;  /* it has a CXCLR */
-  bool lost;    /* while recording: something the walk does not do */
-  vcs_t *begun; /* the machine when the first instruction is about to run */
+  uint32_t hmoves; /* stores to HMOVE */
+  bool clears;     /* it has a CXCLR */
+  bool lost;       /* while recording: something the walk does not do */
+  vcs_t *begun;    /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;

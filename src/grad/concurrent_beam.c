@@ -283,7 +283,7 @@ bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   memcpy(frame->beam_m, frame->begun, vcs_machine_size(cart));
   frame->cart = cart;
   vcs_video_start(&frame->video, cart, NULL);
-  frame->segment_count = 0;
+  frame->segment_count = frame->hmoves = 0;
   frame->latched = frame->begun->collisions;
   cut(frame, 0);
   return !frame->lost;
@@ -331,6 +331,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
       here->motion[i] = (int16_t)(here->motion[i] + effect.motion[i]);
       here->moves |= effect.motion[i] ? LOOK(pos, i) : 0;
     }
+    if (access->reg == VCS_HMOVE) frame->hmoves++;
     if (access->reg == VCS_CXCLR) here->clears = frame->clears = true;
   }
   apply(m, &frame->video, access);
