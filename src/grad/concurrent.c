@@ -17,7 +17,7 @@
  *             and what differs is what the flip sleeps with.
  *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
  *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam. It is run again by itself, as the reference is (rerun.c).
+ *             line, a jam; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs
@@ -428,14 +428,15 @@ static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number,
 
 /* ---- Flips that cost too much ------------------------------------------------------------------------------------
  *
- * A few flips cost most of the time: one of a hundred leaves the base's path for most of every frame, or shows other
- * objects in every line. Compiled code (host/native.h) runs a whole frame of such a flip, collisions included, in less
- * time than the walk takes for its differences. So what a flip costs is counted, roughly, in instructions that it runs
- * beside the base: these, accesses to its TIA that are made, and what both need to begin with. What a frame has cost
- * the next one will cost, too. A flip for which that is more than frames by itself would cost leaves the walk for good
- * behind the frame, with a machine to run on with. In the first frame it can leave at once: it is run from the
- * beginning then. */
-enum { WAKE_EFFORT = 20 };
+ * A few flips cost a large part of the time: three of a hundred take half of all that flips cost one by one, because
+ * they are off the base's path for most of every frame, or show other objects in most lines. Compiled code
+ * (host/native.h) executes a whole frame of such a flip, collisions included, in less time than the walk takes for what
+ * differs. So what a flip costs is counted, roughly, in instructions that it runs beside the base: these instructions,
+ * accesses to its TIA that are made, and what both take to begin. The next frame probably costs what this one has. If
+ * that is more than a frame by itself, the flip leaves the walk for good behind the frame, and is run on with the
+ * machine that it has there. In the first frame it leaves at once, and is run from the beginning. Nothing but time
+ * depends on these numbers. */
+enum { WAKE_EFFORT = 20 };                          /* of waking, in these instructions */
 enum { COMPILED_EFFORT = 14, DECODED_EFFORT = 28 }; /* of a frame by itself, for 100 rows of the base */
 enum { HMOVE_EFFORT = 6 };                          /* and for each HMOVE, which mostly moves objects */
 enum { LEAVING_EFFORT = 1500 };                     /* to find all collisions, and the lines of a picture */

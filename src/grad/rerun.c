@@ -1,4 +1,4 @@
-/* rerun.c: runs with flips, executed again as little as possible.
+/* rerun.c: runs with flips, executed again as little as possible, from their beginning or from a later frame on.
  *
  * What is not run. A run with a flipped input begins at the frame of the flip. A run whose machine is again what the
  * base's was after as many frames, and whose score rules remember the same, has the base's future; the rest is copied.
