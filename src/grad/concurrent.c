@@ -17,7 +17,7 @@
  *             and what differs is what the flip sleeps with.
  *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
  *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam. It is run again by itself, as the reference is (rerun.c).
+ *             line, a jam; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs
@@ -54,7 +54,9 @@ typedef struct {
   uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
   uint32_t from;         /* while it is awake: the row at which it woke */
   int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
-  int32_t next;          /* waiting for the same row; -1: none */
+  int32_t left;    /* gone: after so many frames, with its machine in its place; 0: it is run from the beginning */
+  uint64_t effort; /* what it has cost in this frame, see "Flips that cost too much" */
+  int32_t next;    /* waiting for the same row; -1: none */
   int32_t first_patch, last_patch;
   int shown;                        /* horizons */
   vcs_flip_beam_t beam, beam_begun; /* the second: as the frame began */
@@ -83,6 +85,7 @@ struct vcs_concurrent {
   uint32_t reads_done;                 /* collision reads that m is behind */
   vcs_beam_note_t base_note, note;
   vcs_beam_work_t work;
+  uint64_t effort;    /* what making TIAs of flips has cost, see "Flips that cost too much" */
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not; by flip: `ram`, and flip_t */
@@ -107,8 +110,10 @@ struct vcs_concurrent {
   uint32_t rom_flip_count, rom_flip_capacity;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  bool lost;       /* a flip that is running needs what is not known */
-  uint16_t missed; /* collisions that flips have read and that were not known: from the next frame on they are */
+  uint64_t bearable; /* the most that a flip may cost in this frame and stay in the walk */
+  bool begins;       /* this frame is the first */
+  bool lost;         /* a flip that is running needs what is not known */
+  uint16_t missed;   /* collisions that flips have read and that were not known: from the next frame on they are */
   /* of the present walk */
   const vcs_base_t *base;
   vcs_runner_t *runner;
@@ -421,11 +426,42 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
 
 static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, GONE); }
 
+/* ---- Flips that cost too much ------------------------------------------------------------------------------------
+ *
+ * A few flips cost a large part of the time: three of a hundred take half of all that flips cost one by one, because
+ * they are off the base's path for most of every frame, or show other objects in most lines. Compiled code
+ * (host/native.h) executes a whole frame of such a flip, collisions included, in less time than the walk takes for what
+ * differs. So what a flip costs is counted, roughly, in instructions that it runs beside the base: these instructions,
+ * accesses to its TIA that are made, and what both take to begin. The next frame probably costs what this one has. If
+ * that is more than a frame by itself, the flip leaves the walk for good behind the frame, and is run on with the
+ * machine that it has there. In the first frame it leaves at once, and is run from the beginning. Nothing but time
+ * depends on these numbers. */
+enum { WAKE_EFFORT = 20 };                          /* of waking, in these instructions */
+enum { COMPILED_EFFORT = 14, DECODED_EFFORT = 28 }; /* of a frame by itself, for 100 rows of the base */
+enum { HMOVE_EFFORT = 6 };                          /* and for each HMOVE, which mostly moves objects */
+enum { LEAVING_EFFORT = 1500 };                     /* to find all collisions, and the lines of a picture */
+
+/* `frames`: how many there are behind this one. Tests want to see all flips in the walk. */
+static uint64_t find_bearable(const vcs_concurrent_t *walk, int32_t frames) {
+  const bool compiled = !walk->runner->rom && cart_of(walk)->native;
+  if (frames <= 0 || walk->eyes->inspect) return UINT64_MAX;
+  return (uint64_t)walk->frame->count * (compiled ? COMPILED_EFFORT : DECODED_EFFORT) / 100 +
+         (uint64_t)HMOVE_EFFORT * walk->frame->hmoves + LEAVING_EFFORT / (uint64_t)frames;
+}
+
+static bool is_expensive(const vcs_concurrent_t *walk, const flip_t *flip) { return flip->effort > walk->bearable; }
+
+/* ---- Running ---------------------------------------------------------------------------------------------------- */
+
 /* Runs a flip from a row on; its machine is in its place. */
 static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
   const int64_t allowed = (int64_t)VCS_FRAME_INSTRUCTIONS - row - flip->extra;
+  if (walk->begins && is_expensive(walk, flip)) {
+    go(walk, number);
+    return;
+  }
   reader_t reader = {walk, flip, number};
   uint32_t executed = 0;
   flip->from = row;
@@ -434,12 +470,14 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->now.made = 0;
   walk->note.context = &reader;
   if (walk->runner->rom) flip_rom(walk, number);
+  const uint64_t effort = walk->effort;
   const int32_t met = allowed > 0 ? vcs_concurrent_run(&walk->runner->cart, walk->frame, m, &walk->note, row,
                                                        (uint32_t)allowed, &executed)
                                   : VCS_RUN_LOST;
   if (walk->runner->rom) flip_rom(walk, number);
   walk->counts.wakes++;
   walk->counts.executed += executed;
+  flip->effort += walk->effort - effort + executed + WAKE_EFFORT;
   if (walk->lost) {
     go(walk, number);
     return;
@@ -786,12 +824,18 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
         flip->beam.tia.collisions = segments[first].before.collisions;
         continue;
       }
+      const uint64_t effort = walk->effort;
       vcs_beam_advance(&walk->work, &flip->beam, first);
       if (flip->beam.unknown >> shift & read->bits) {
         go(walk, number);
         continue;
       }
       const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
+      flip->effort += walk->effort - effort;
+      if (walk->begins && is_expensive(walk, flip)) {
+        go(walk, number);
+        continue;
+      }
       if ((collisions ^ read->collisions) >> shift & read->bits) wake(walk, number, read->row);
     }
   }
@@ -865,16 +909,25 @@ static void walk_rows(vcs_concurrent_t *walk) {
   end_followers(walk);
 }
 
+static bool is_input_of(const vcs_place_t *place, int32_t frame) {
+  return place->kind == VCS_PLACE_INPUT && place->frame == frame;
+}
+
+/* Whether a flip holds something else in a frame than the base. */
+static bool has_own_controls(const vcs_concurrent_t *walk, size_t number, int32_t frame) {
+  const vcs_flip_t *given = &walk->given[number];
+  for (size_t i = 0; i < given->count; i++) {
+    if (is_input_of(&given->places[i], frame)) return true;
+  }
+  return false;
+}
+
 /* What is held in a frame with the flips of inputs. */
-static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, int32_t frame, bool *flipped) {
+static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_flip_t *given = &walk->given[number];
   vcs_controls_t controls = walk->base->controls[frame];
-  *flipped = false;
   for (size_t i = 0; i < given->count; i++) {
-    const vcs_place_t *place = &given->places[i];
-    if (place->kind != VCS_PLACE_INPUT || place->frame != frame) continue;
-    vcs_place_flip_input(&controls, place);
-    *flipped = true;
+    if (is_input_of(&given->places[i], frame)) vcs_place_flip_input(&controls, &given->places[i]);
   }
   return controls;
 }
@@ -909,14 +962,13 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_cart_t *cart = cart_of(walk);
   const vcs_t *begun = walk->frame->begun;
   vcs_t *m = walk->spare;
-  bool flipped;
-  const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
+  flip->effort = 0;
   flip->first_patch = flip->last_patch = -1;
   flip->awake_first = 0;
   walk->astray[number] = walk->until[number] = 0;
-  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
-      !(flip->beam.unknown & walk->frame->live)) {
+  if (frame && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
+      !(flip->beam.unknown & walk->frame->live) && !has_own_controls(walk, number, frame)) {
     flip->beam.patch = -1;
     return;
   }
@@ -931,6 +983,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   } else {
     vcs_read_all_ram(m);
   }
+  const vcs_controls_t controls = controls_of(walk, number, frame);
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
   const uint16_t unknown = flip->beam.unknown;
@@ -1073,9 +1126,39 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
 }
 
+/* All collisions of a flip at the end of the frame, also those that nothing in the base looks at. False: some are not
+ * known. */
+static bool find_collisions(vcs_concurrent_t *walk, size_t number) {
+  flip_t *flip = &walk->flips[number];
+  if (!flip->beam.unknown) return true;
+  if (!is_dirty(walk, number)) return false;
+  const uint16_t live = walk->frame->live;
+  flip->beam = flip->beam_begun;
+  flip->beam.patch = flip->first_patch;
+  walk->frame->live = 0xFFFF;
+  walk->work.picture = NULL;
+  vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
+  walk->frame->live = live;
+  return !flip->beam.unknown;
+}
+
+/* A flip leaves the walk for good behind a frame: it is run by itself from there on. */
+static bool leave(vcs_concurrent_t *walk, size_t number, int32_t frames) {
+  flip_t *flip = &walk->flips[number];
+  if (!find_collisions(walk, number)) return false;
+  rebuild(walk, number, frames, walk->spare);
+  vcs_read_all_ram(walk->spare);
+  memcpy(machine_of(walk, number), walk->spare, vcs_machine_size(cart_of(walk)));
+  flip->left = frames;
+  go(walk, number);
+  set_dirty(walk, number, false);
+  return true;
+}
+
 /* The frame is over for a flip that is asleep, or has ended it. */
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
+  const uint64_t effort = walk->effort;
   if (flip->status == GONE) {
     set_dirty(walk, number, false);
     return;
@@ -1094,6 +1177,8 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     set_dirty(walk, number, false);
     return;
   }
+  flip->effort += walk->effort - effort;
+  if (is_expensive(walk, flip) && leave(walk, number, frames)) return;
   if (is_dirty(walk, number)) {
     set_dirty(walk, number, has_own_beam(walk, flip));
   } else if (walk->frame->clears) {
@@ -1114,17 +1199,37 @@ typedef struct {
   size_t number;
 } rest_t;
 
+/* Marks the rows of a picture that are not the base's. */
+static void find_lines(vcs_concurrent_t *walk, const uint8_t *picture, const uint8_t *base) {
+  for (int i = 0; i < cart_of(walk)->frame_height; i++, picture += VCS_WIDTH, base += VCS_WIDTH) {
+    walk->lines[i] = memcmp(picture, base, VCS_WIDTH) != 0;
+  }
+}
+
 static void show_rest(void *context, int horizon, const vcs_sight_t *sight) {
   const rest_t *rest = context;
-  if (horizon < rest->walk->flips[rest->number].shown) return;
-  rest->walk->eyes->see(rest->walk->eyes->context, rest->number, horizon, sight);
+  vcs_concurrent_t *walk = rest->walk;
+  const uint8_t *base = vcs_base_sight(walk->base, horizon).picture;
+  vcs_sight_t seen = *sight;
+  if (horizon < walk->flips[rest->number].shown) return;
+  if (walk->base->view.pictures && sight->picture != base) {
+    find_lines(walk, sight->picture, base);
+    seen.lines = walk->lines;
+  }
+  walk->eyes->see(walk->eyes->context, rest->number, horizon, &seen);
 }
 
 static void run_again(vcs_concurrent_t *walk, size_t number) {
   rest_t rest = {walk, number};
   const vcs_flip_t *given = &walk->given[number];
+  const flip_t *flip = &walk->flips[number];
   walk->counts.fallbacks++;
-  vcs_rerun(walk->base, walk->runner, given->places, given->count, show_rest, &rest);
+  if (flip->left) {
+    const vcs_rerun_part_t part = {flip->left, machine_of(walk, number), flip->play, flip->score};
+    vcs_rerun_on(walk->base, walk->runner, given->places, given->count, &part, show_rest, &rest);
+  } else {
+    vcs_rerun(walk->base, walk->runner, given->places, given->count, show_rest, &rest);
+  }
 }
 
 static bool is_possible(const vcs_concurrent_t *walk, size_t number) {
@@ -1184,6 +1289,8 @@ static void walk_frames(vcs_concurrent_t *walk) {
       begin_flip(walk, i, frame);
     }
     if (!fits) return;
+    walk->begins = frame == 0;
+    walk->bearable = find_bearable(walk, view->horizons[view->horizon_count - 1] - (frame + 1));
     for (size_t i = 0; i < walk->count; i++) {
       if (walk->flips[i].status == GONE) continue;
       if (walk->flips[i].awake_first) launch(walk, i, 0);
@@ -1213,6 +1320,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->following, 0, sizeof walk->following);
   memset(walk->ram, 0, sizeof walk->ram);
   walk->missed = 0;
+  memset(walk->lines, 0, sizeof walk->lines);
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
     walk->flips[i] = (flip_t){0};
@@ -1242,8 +1350,8 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
   walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
   walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
-  walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
-  walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
+  walk->flips = malloc(VCS_CONCURRENT_MOST * sizeof *walk->flips);
+  walk->machines = malloc(VCS_CONCURRENT_MOST * walk->stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
   if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->work.collide ||
@@ -1259,6 +1367,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->note.collisions = flip_collisions;
   walk->work.patches = &walk->patches;
   walk->work.lines = walk->lines;
+  walk->work.effort = &walk->effort;
   return walk;
 }
 

@@ -208,9 +208,10 @@ typedef struct {
   uint16_t reads_of,
       live; /* collisions that it looks at, and that it or the next frame does; others are not followed */
   vcs_latch_bits_t latch_bits[VCS_LATCH_BITS];
-  bool clears;  /* it has a CXCLR */
-  bool lost;    /* while recording: something the walk does not do */
-  vcs_t *begun; /* the machine when the first instruction is about to run */
+  uint32_t hmoves; /* stores to HMOVE */
+  bool clears;     /* it has a CXCLR */
+  bool lost;       /* while recording: something the walk does not do */
+  vcs_t *begun;    /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;
@@ -337,6 +338,7 @@ typedef struct {
   uint8_t *picture;    /* VCS_FRAME_BYTES to draw into, or NULL */
   const uint8_t *base; /* the base's picture */
   uint8_t *lines;      /* a byte a row of the picture, 1: drawn */
+  uint64_t *effort;    /* what this has cost so far, in instructions of a flip that runs, is added up here */
 } vcs_beam_work_t;
 
 void vcs_beam_take(vcs_beam_t *tia, const vcs_t *m);

@@ -283,7 +283,7 @@ bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   memcpy(frame->beam_m, frame->begun, vcs_machine_size(cart));
   frame->cart = cart;
   vcs_video_start(&frame->video, cart, NULL);
-  frame->segment_count = 0;
+  frame->segment_count = frame->hmoves = 0;
   frame->latched = frame->begun->collisions;
   cut(frame, 0);
   return !frame->lost;
@@ -331,6 +331,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
       here->motion[i] = (int16_t)(here->motion[i] + effect.motion[i]);
       here->moves |= effect.motion[i] ? LOOK(pos, i) : 0;
     }
+    if (access->reg == VCS_HMOVE) frame->hmoves++;
     if (access->reg == VCS_CXCLR) here->clears = frame->clears = true;
   }
   apply(m, &frame->video, access);
@@ -417,9 +418,13 @@ static bool goes_on(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, ui
   return shown && may_collide(work->frame, here, shown, work->m->collisions);
 }
 
+/* What beginning to make accesses costs, and an access, in instructions of a flip that runs. */
+enum { MAKE_EFFORT = 30, ACCESS_EFFORT = 2 };
+
 static void apply_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, const vcs_beam_access_t *accesses,
                       uint32_t count) {
   const uint16_t live = work->frame->live;
+  *work->effort += (uint64_t)ACCESS_EFFORT * count;
   if (vcs_collide_apply(work->collide, work->m, accesses, count, live)) beam->unknown = (uint16_t)~live;
 }
 
@@ -430,6 +435,7 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
   const vcs_beam_patches_t *patches = work->patches;
   uint32_t access = frame->segments[beam->at].access, next = beam->at + 1;
   load(work, beam);
+  *work->effort += MAKE_EFFORT;
   vcs_collide_begin(work->collide, work->cart, work->m, work->picture);
   for (;;) {
     const bool last = access == frame->note.count;
@@ -673,6 +679,7 @@ uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *b
     make_up_to(work, beam, from);
     now->made = 1;
   }
+  *work->effort += (uint64_t)ACCESS_EFFORT * (count + 1 - now->made);
   vcs_collide_apply(work->collide, work->m, own + now->made - 1, count + 1 - now->made, work->frame->live);
   now->made = count + 1;
   return work->m->collisions; /* the last access was the reading, which catches up */

@@ -1,4 +1,4 @@
-/* rerun.c: runs with flips, executed again as little as possible.
+/* rerun.c: runs with flips, executed again as little as possible, from their beginning or from a later frame on.
  *
  * What is not run. A run with a flipped input begins at the frame of the flip. A run whose machine is again what the
  * base's was after as many frames, and whose score rules remember the same, has the base's future; the rest is copied.
@@ -450,24 +450,11 @@ static bool has_rejoined(const rerun_t *r, int32_t after, const vcs_play_t *play
   return !base->draws_all || !draws_all || equals_kept_frames(base, r->runner->frames, after);
 }
 
-/* Runs from the first flip on. False: a picture needs what was not drawn. */
-static bool rerun_pass(rerun_t *r, bool draws_all) {
+/* Runs from some frame on, with the runner's machine. False: a picture needs what was not drawn. */
+static bool run_on(rerun_t *r, int32_t first, vcs_play_t play, int32_t score, bool draws_all) {
   const vcs_base_t *base = r->base;
   const vcs_view_t *view = &base->view;
   vcs_runner_t *runner = r->runner;
-  int32_t first = r->first;
-  if (draws_all) { /* buffers as they were before the first flip, or from the beginning on */
-    if (!base->draws_all) first = 0;
-    if (base->draws_all) {
-      restore_frames(base, runner->frames, first);
-    } else {
-      start_frames(base, runner->frames);
-    }
-  }
-  memcpy(runner->m, state_after(base, first), vcs_state_size(&base->cart));
-  flip_state(r);
-  vcs_play_t play = base->plays[first];
-  int32_t score = base->scores[first];
   for (int32_t i = first; i < base->run.frames && r->horizon < view->horizon_count; i++) {
     const bool looks = view->horizons[r->horizon] == i + 1, partial = runner->m->partial;
     const bool draws = view->pictures && (draws_all || looks);
@@ -475,6 +462,7 @@ static bool rerun_pass(rerun_t *r, bool draws_all) {
     const bool moved =
         play_frame(base, &runner->cart, runner->m, &controls, &play, &score, draws ? runner->frames : NULL);
     runner->frames_run++;
+    if (view->pictures && !draws_all && runner->m->partial) return false; /* it probably stays so */
     if (looks) { /* a frame that ends like the base's may have drawn something else */
       if (view->pictures && !draws_all && (!moved || partial || !covers(&runner->cart, runner->m))) return false;
       const vcs_sight_t sight = {
@@ -487,6 +475,24 @@ static bool rerun_pass(rerun_t *r, bool draws_all) {
     }
   }
   return true;
+}
+
+/* The same from the first flip on. */
+static bool rerun_pass(rerun_t *r, bool draws_all) {
+  const vcs_base_t *base = r->base;
+  vcs_runner_t *runner = r->runner;
+  int32_t first = r->first;
+  if (draws_all) { /* buffers as they were before the first flip, or from the beginning on */
+    if (!base->draws_all) first = 0;
+    if (base->draws_all) {
+      restore_frames(base, runner->frames, first);
+    } else {
+      start_frames(base, runner->frames);
+    }
+  }
+  memcpy(runner->m, state_after(base, first), vcs_state_size(&base->cart));
+  flip_state(r);
+  return run_on(r, first, base->plays[first], base->scores[first], draws_all);
 }
 
 bool vcs_rerun(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *flips, size_t count, vcs_see_t see,
@@ -505,4 +511,16 @@ bool vcs_rerun(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *
   if (!rerun_pass(&r, base->draws_all)) rerun_pass(&r, true);
   flip_rom(&r);
   return true;
+}
+
+void vcs_rerun_on(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *flips, size_t count,
+                  const vcs_rerun_part_t *part, vcs_see_t see, void *context) {
+  const vcs_view_t *view = &base->view;
+  rerun_t r = {.base = base, .runner = runner, .flips = flips, .count = count, .see = see, .context = context};
+  find_flips(&r);
+  while (r.horizon < view->horizon_count && view->horizons[r.horizon] <= part->frames) r.horizon++;
+  memcpy(runner->m, part->m, vcs_state_size(&base->cart));
+  flip_rom(&r);
+  if (!run_on(&r, part->frames, part->play, part->score, false)) rerun_pass(&r, true);
+  flip_rom(&r);
 }

@@ -106,4 +106,16 @@ typedef void (*vcs_see_t)(void *context, int horizon, const vcs_sight_t *sight);
 bool vcs_rerun(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *flips, size_t count, vcs_see_t see,
                void *context);
 
+/* A run with flips after some frames. */
+typedef struct {
+  int32_t frames;
+  const vcs_t *m;
+  vcs_play_t play;
+  int32_t score;
+} vcs_rerun_part_t;
+
+/* The same from there on; horizons up to there are not shown. */
+void vcs_rerun_on(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *flips, size_t count,
+                  const vcs_rerun_part_t *part, vcs_see_t see, void *context);
+
 #endif

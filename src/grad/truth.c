@@ -154,20 +154,30 @@ static uint32_t carry(const carry_t over, uint32_t crc) {
   return over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
 }
 
+/* A table from what it has for single bits: what a byte becomes is the sum over its bits. */
+static void sum_bits(carry_t made) {
+  for (int byte = 0; byte < 4; byte++) {
+    made[byte][0] = 0;
+    for (uint32_t i = 1; i < 256; i++) made[byte][i] = made[byte][i & (i - 1)] ^ made[byte][i & (~i + 1)];
+  }
+}
+
 /* Carries over the zeros of one table, some times. */
 static void prepare_carry(const carry_t over, int times, carry_t made) {
-  for (uint32_t i = 0; i < 1024; i++) {
-    uint32_t crc = (i & 255) << (i >> 8) * 8;
+  for (int bit = 0; bit < 32; bit++) {
+    uint32_t crc = 1u << bit;
     for (int k = 0; k < times; k++) crc = carry(over, crc);
-    made[i >> 8][i & 255] = crc;
+    made[bit / 8][1u << bit % 8] = crc;
   }
+  sum_bits(made);
 }
 
 static void prepare_crc(job_t *job) {
   static const uint8_t zeros[4];
-  for (uint32_t i = 0; i < 1024; i++) {
-    job->over_four[i >> 8][i & 255] = ~vcs_crc32_on(~((i & 255) << (i >> 8) * 8), zeros, sizeof zeros);
+  for (int bit = 0; bit < 32; bit++) {
+    job->over_four[bit / 8][1u << bit % 8] = ~vcs_crc32_on(~(1u << bit), zeros, sizeof zeros);
   }
+  sum_bits(job->over_four);
   prepare_carry(job->over_four, BLOCK / 4, job->over_block);
   prepare_carry(job->over_block, VCS_WIDTH / BLOCK, job->over_rows[0]);
   for (int i = 1; i < ROWS_LOG; i++) prepare_carry(job->over_rows[i - 1], 2, job->over_rows[i]);
