@@ -517,6 +517,25 @@ def test_a_fork_window_of_any_size_ends(world):
         diffvcs.vjp(world.cart, world.state, [0], dram=np.ones(128), fork_window=MOST)
 
 
+def test_threads_that_cannot_be_are_refused(world):
+    run, played, places = (world.cart, world.state, world.actions), world.played, world.places
+    for threads in (-1, -5, -(2**31), 4097, MOST):
+        for call in (
+            lambda t: diffvcs.vjp(*run, dram=np.ones(128), threads=t), lambda t: diffvcs.jvp(*run, dram=np.ones(128), threads=t),
+            lambda t: diffvcs.vjp(*run, dram=np.ones(128), method="hybrid", threads=t),
+            lambda t: diffvcs.truth(*run, places, threads=t), lambda t: diffvcs.truth(*run, places[:0], threads=t),
+            lambda t: diffvcs.truth_sets(played, [places], threads=t), lambda t: diffvcs.jacobian(*run, threads=t),
+            lambda t: diffvcs.truth_pairs(played, places, np.array([[0, 1]], np.uint32), threads=t),
+            lambda t: diffvcs.smooth(*run, places, 0.5, Ram(3), samples=2, threads=t),
+            lambda t: diffvcs.score(played, places, methods=["bit"], threads=t),
+            lambda t: diffvcs.study.score_game("demo", threads=t), lambda t: diffvcs.study.annotate("demo", threads=t),
+            lambda t: diffvcs.steer(played, "ram:80=200", threads=t),
+            lambda t: ALEVectorInterface("demo", 2, num_threads=t),
+        ):  # fmt: skip
+            with pytest.raises(diffvcs.BadArgument, match=f"threads is {threads}, but goes from 0 to 4096"):
+                call(threads)
+
+
 def test_draws_by_the_billion_are_refused(world):
     with pytest.raises(diffvcs.BadArgument):
         world.machine.set(rng_draws=2**32 - 16)
