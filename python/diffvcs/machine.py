@@ -382,9 +382,13 @@ class Machine:
     def intervene(self, meaning: str, value: int, frames: int = 3, check: bool = True) -> bool:
         """Sets what a byte means and, with `check`, runs a few frames of a copy: whether the object is then at that pixel,
         or the byte has that value. The machine itself does not run."""
-        self.set(meaning, value)
-        if not check:
-            return True
+        whole(frames, "frames", 1, 2**31 - 1)
+        with self.handle.lock:
+            self.set(meaning, value)
+            return not check or self._has_effect(meaning, value, frames)
+
+    def _has_effect(self, meaning: str, value: int, frames: int) -> bool:
+        """Whether a meaning has a value after some frames, which are then taken back."""
         byte, role = self.meanings.find(meaning)
         kept = self.save()
         try:
