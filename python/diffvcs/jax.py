@@ -153,14 +153,14 @@ def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
 # ---- the vector environment ------------------------------------------------------------------------------------------
 
 
-def _int32(values: Any, name: str, shape: tuple[int, ...]) -> Any:
+def _int32(values: Any, name: str, shape: tuple[int, ...] | None = None) -> Any:
     """Whole numbers for a call. Those that the caller has now are checked; of arrays of JAX, which may be traced, the types and
     shapes are, and numbers that int32 does not hold become its ends, which are no actions."""
     if not isinstance(values, jax.Array):
         values = _arrays.integers(values, name, fractions=False)
     elif not jnp.issubdtype(values.dtype, jnp.integer):
         raise TypeError(f"{name} must be whole numbers, of an integer type, not {values.dtype}")
-    if values.shape != shape:
+    if shape is not None and values.shape != shape:
         raise ValueError(f"{name} of shape {shape} are expected, not {values.shape}")
     values, ends = jnp.asarray(values), jnp.iinfo(jnp.int32)
     if not np.can_cast(values.dtype, np.int32):
@@ -310,7 +310,8 @@ def pool_functions(pool: Any) -> Any:
         return io_callback(lambda h: (np.asarray(h), pool.recv()), (handle_shape, results), handle, ordered=True)
 
     def send(handle: Any, action: Any, env_id: Any = None) -> Any:
-        return io_callback(host_send, handle_shape, handle, action, env_id, ordered=True)
+        ids = None if env_id is None else _int32(env_id, "env_id")
+        return io_callback(host_send, handle_shape, handle, _int32(action, "action"), ids, ordered=True)
 
     def step(handle: Any, action: Any, env_id: Any = None) -> Any:
         return recv(send(handle, action, env_id))

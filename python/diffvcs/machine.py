@@ -157,8 +157,8 @@ class Machine:
         lib.vcs_env_reset(self.handle)
 
     def reload(self, seed: int) -> None:
-        """Returns to the state of a new Machine with this seed."""
-        lib.vcs_env_reload(self.handle, seed & 0xFFFFFFFF)
+        """Returns to the state of a new Machine with this seed, 0 to 2**32 - 1."""
+        lib.vcs_env_reload(self.handle, whole(seed, "seed", 0, 2**32 - 1))
 
     def act(self, action: int | str, strength: float = 1.0, player_b: int | str = 0, strength_b: float = 1.0) -> int:
         """Makes one step, of frame_skip frames, and returns its reward. Does nothing once the game is over or truncated.

@@ -536,6 +536,51 @@ def test_threads_that_cannot_be_are_refused(world):
                 call(threads)
 
 
+def test_horizons_are_a_list_of_frames(world):
+    run, places = (world.cart, world.state, world.actions), world.places
+    for horizons in (2, 1.5, b"12", "12", [[1, 2]], np.array(2), [1.5], [np.nan], [2**32 + 1], object(), {"a": 1}):
+        for call in (
+            lambda h: diffvcs.truth(*run, places, horizons=h, maps=False), lambda h: diffvcs.jacobian(*run, horizons=h),
+            lambda h: diffvcs.score(world.played, places, methods=["bit"], horizons=h),
+            lambda h: diffvcs.study.score_game("demo", horizons=h),
+        ):  # fmt: skip
+            with pytest.raises((TypeError, ValueError), match="horizons"):
+                call(horizons)
+    for wrt in (5, None, 1.5, b"ram", [], ["ram", 5], [[]], np.zeros(3), object()):
+        with pytest.raises((TypeError, ValueError), match="wrt"):
+            diffvcs.jacobian(*run, wrt=wrt)
+    for of in (5, None, 1.5, b"ram", [], ["ram", 5], "ram,screen", object()):
+        with pytest.raises((TypeError, ValueError), match="of is"):
+            diffvcs.jacobian(*run, of=of)
+
+
+def test_an_intervention_that_is_refused_changes_nothing():
+    machine = Machine("demo")
+    for _ in range(60):
+        machine.act_on(0)
+    state = machine.hash()
+    for value in (np.nan, np.inf, 80.5, "80", [80], -1, 256, 2**32 + 80, 2**64, np.array([1, 2]), object()):
+        for meaning in ("player 0 x", "score"):
+            with pytest.raises((TypeError, ValueError), match=f"{meaning}|a byte"):
+                machine.intervene(meaning, value)
+    for frames in (0, -1, 1.5, np.nan, "3", None, [], 2**31):
+        with pytest.raises((TypeError, ValueError), match="frames"):
+            machine.intervene("player 0 x", 80, frames=frames)
+    for meaning in (None, 5, b"score", [], ["score"], np.array("score"), "nothing"):
+        with pytest.raises(KeyError, match="there are"):
+            machine.intervene(meaning, 80)
+    assert machine.hash() == state and machine.intervene("player 0 x", np.int64(80))
+
+
+def test_threads_take_turns_at_interventions():
+    """Each runs a few frames and takes them back: in between no other thread may step."""
+    machine = Machine("demo")
+    for _ in range(60):
+        machine.act_on(0)
+    in_threads(4, lambda: [machine.intervene("score", 7) for _ in range(50)])
+    assert machine.frame_number == 60 and machine.ram[machine.meanings.find("score")[0]] == 7
+
+
 def test_draws_by_the_billion_are_refused(world):
     with pytest.raises(diffvcs.BadArgument):
         world.machine.set(rng_draws=2**32 - 16)
