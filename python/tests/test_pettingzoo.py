@@ -14,7 +14,7 @@ pettingzoo = needs.module("pettingzoo")
 needs.roms()
 
 import diffvcs
-from diffvcs.pettingzoo import environments, modes, pong_v3, warlords_v3
+from diffvcs.pettingzoo import ParallelAtariEnv, environments, maze_craze_v3, modes, pong_v3, warlords_v3
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
 NAMES = sorted(environments)
