@@ -396,7 +396,7 @@ def test_odd_options_of_the_commands_are_refused(tmp_path, capsys):
     for options, words in (
         (["--states", "-5"], "--states is -5, but goes from 1"), (["--states", "0"], "--states is 0"),
         (["--workers", "-5"], "workers is a number from 1 on"), (["--horizon", "x"], "'x' is no list of whole numbers"),
-        (["--horizon", ""], "no list of whole numbers"), (["--frame", "-5"], "frames is -5"), (["--gpus", "nan"], "gpus is a number"),
+        (["--horizon", ""], "no list of whole numbers"), (["--frame", "-5", "--states", "1"], "frames is -5"), (["--gpus", "nan"], "gpus is a number"),
     ):  # fmt: skip
         assert main(["truth", "demo", "--out", str(tmp_path / "out"), "--wrt", "cpu", *options]) == 1
         assert words in capsys.readouterr().err
