@@ -5,9 +5,10 @@
                     [--kills N] [--only WORD] [--seed N] [--list]
 
 Kills. Each job runs once without a fault; its files are the reference. Then it is started and killed (SIGKILL) at random
-moments, N times, in one folder, and runs again from what it has left. After each kill a file is missing, or is as it was
-before, or is what the job writes; results that were there stay. The run that ends has made what the reference has, and
-no draft (`.NAME.N.part`) is left.
+moments, until N runs were killed, in one folder: each run goes on from what the one before has left. After each kill a file is
+missing, or is as it was before, or is what the job writes; results that were there stay. A run that ends has made what the
+reference has; then the job begins anew. After the last run no draft (`.NAME.N.part`) is left. The programs are copied first, so
+that a build meanwhile changes nothing.
 
 Calls. A library (fail_at.c) counts the calls that a run makes to open, flock, fsync, rename, unlink and mkdir. The run is
 killed at each of them in turn, and each of them fails in turn.
@@ -18,6 +19,7 @@ in one sentence, has a status of its own (no signal), and leaves the old files a
 """
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -183,13 +185,31 @@ def make_jobs(options, images):
 # ---- kills -----------------------------------------------------------------------------------------------------------
 
 
+KILLING = 600  # seconds that all kills of a job may take, about
+
+
+def wait(processes, seconds):
+    """Waits until all processes have ended, but not longer than so many seconds."""
+    last = time.monotonic() + seconds
+    for process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0, last - time.monotonic()))
+
+
 def kill_at_random(job, reference, seconds, kills, folder, random_numbers):
-    """Kills runs of a job; returns how many runs ended by themselves."""
-    ended, start = 0, {}
-    for _ in range(kills):
+    """Kills so many runs of a job that takes some seconds; returns how many others ended by themselves.
+
+    Moments are spread evenly over a run and a fifth more. If so many of them would take longer than KILLING, earlier ones are
+    more frequent: finished parts stay, so that later runs are killed in later parts.
+    """
+    killed, ended, start = 0, 0, {}
+    while killed < kills:
         before = files(folder)
         processes = job.start(folder)
-        time.sleep(random_numbers.uniform(0, seconds))
+        early = max(1, 1.2 * seconds * kills / KILLING - 1)
+        began = time.monotonic()
+        wait(processes, 1.2 * seconds * random_numbers.random() ** early)
+        took = time.monotonic() - began
         for process in processes:
             process.send_signal(signal.SIGKILL)
         texts = [process.communicate() for process in processes]
@@ -203,10 +223,14 @@ def kill_at_random(job, reference, seconds, kills, folder, random_numbers):
         need(len(drafts(folder)) <= 2 * len(reference), "drafts gather:", drafts(folder))
         if all(status == 0 for status in statuses):
             ended += 1
+            if not before:  # the machine is less busy than it was
+                seconds = min(seconds, took)
             job.check(files(folder), {}, reference, complete=True)
             shutil.rmtree(folder)
             folder.mkdir()
             start.clear()
+        else:
+            killed += 1
     return ended
 
 
@@ -348,7 +372,7 @@ def test_job(options, job, scratch):
         for name in job.grows:
             need(rows(files(alone)[name]) <= rows(reference[name]), name, "lacks rows of", command)
     facts = []
-    ended = kill_at_random(job, reference, 1.2 * seconds, options.kills, folder, random_numbers)
+    ended = kill_at_random(job, reference, seconds, options.kills, folder, random_numbers)
     finish(job, reference, folder)
     facts.append(f"{options.kills} kills, {ended + 1} runs to the end")
     if len(job.commands) == 1 and options.preload and not job.name.startswith("paper"):
@@ -489,14 +513,18 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the names of all tests and end")
     parser.add_argument("--seed", default=str(random.randrange(10**6)))
     options = parser.parse_args()
-    options.program, options.saver = options.program.resolve(), options.saver.resolve()
-    options.preload = options.preload and options.preload.resolve()
-    options.paper = subprocess.run([options.program, "info", "space_invaders"], capture_output=True).returncode == 0
+    options.paper = (
+        subprocess.run([options.program.resolve(), "info", "space_invaders"], capture_output=True).returncode == 0
+    )
     failed = 0
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # where fsync costs nothing
-    with tempfile.TemporaryDirectory(dir=memory) as folder:
+    with tempfile.TemporaryDirectory(dir=memory) as folder, tempfile.TemporaryDirectory() as programs:
         root = Path(folder)
         root.chmod(0o777)
+        Path(programs).chmod(0o755)
+        for name in ("program", "saver", "preload"):
+            if getattr(options, name):
+                setattr(options, name, Path(shutil.copy(getattr(options, name), programs)))
         images = []
         for name in ("one", "two", "three"):
             images.append(root / f"{name}.bin")

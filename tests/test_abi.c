@@ -1,5 +1,6 @@
 /* test_abi: the binary interface that docs/abi.md promises. Option structs keep their size, defaults clear the reserved
- * words, and every call that takes options refuses reserved words that are not 0. */
+ * words, and every call that takes options refuses reserved words that are not 0 and numbers of threads that cannot be.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -312,6 +313,94 @@ static void test_studies_refuse_unknown_options(void **state) {
   REFUSES(trace_options, trace_options.reserved, vcs_trace(f->cart, &trace_options, &error));
 }
 
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+/* Every number of threads that is not from 0 to 4096 is refused, and named. */
+#define REFUSES_THREADS(options, call)                                                        \
+  do {                                                                                        \
+    const int32_t kept = (options).threads, wrong[] = {-1, -5, INT32_MIN, 4097, INT32_MAX};   \
+    for (int i = 0; i < 5; i++) {                                                             \
+      char named[64];                                                                         \
+      vcs_error_t error;                                                                      \
+      snprintf(named, sizeof named, "threads is %d, but goes from 0 to 4096", (int)wrong[i]); \
+      (options).threads = wrong[i];                                                           \
+      assert_int_equal(call, VCS_BAD_ARGUMENT);                                               \
+      assert_string_equal(error.message, named);                                              \
+    }                                                                                         \
+    (options).threads = kept;                                                                 \
+  } while (0)
+
+static void test_derivatives_refuse_threads_that_cannot_be(void **state) {
+  const fixture_t *f = *state;
+  const vcs_cart_t *carts[] = {f->cart};
+  const vcs_place_t place = {.kind = VCS_PLACE_INPUT, .index = VCS_INPUT_RIGHT};
+  const size_t end = 1;
+  const double probability = 0.5;
+  const float tangent = 1;
+  float input[VCS_INPUTS] = {0}, adjoint = 0, ram[8 * 128] = {0};
+  vcs_batch_options_t batch;
+  vcs_batch_t *created = NULL;
+  vcs_batch_defaults(&batch);
+  REFUSES_THREADS(batch, vcs_batch_create(carts, 1, NULL, &batch, &created, &error));
+  assert_null(created);
+
+  const vcs_grad_inputs_t inputs = {.input = input};
+  const vcs_grad_outputs_t outputs = {0};
+  vcs_grad_options_t grad;
+  vcs_grad_defaults(&grad);
+  for (int method = 0; method < VCS_METHODS; method++) {
+    grad.method = (vcs_method_t)method;
+    REFUSES_THREADS(grad, vcs_grad_jvp(&f->run, &grad, &inputs, &outputs, NULL, &error));
+    REFUSES_THREADS(grad, vcs_grad_vjp(&f->run, &grad, &inputs, &outputs, NULL, &error));
+  }
+
+  vcs_truth_t row;
+  const vcs_truth_results_t results = {.rows = &row};
+  vcs_truth_options_t truth = {.device = VCS_CPU};
+  REFUSES_THREADS(truth, vcs_truth(&f->run, &truth, &place, 1, &results, &error));
+  REFUSES_THREADS(truth, vcs_truth_sets(&f->run, &truth, &place, &end, 1, &results, &error));
+  REFUSES_THREADS(truth, vcs_truth_pairs(&f->run, &truth, &place, 1, NULL, 0, &results, &error));
+  truth.device = VCS_CPU_AS_GPU;
+  REFUSES_THREADS(truth, vcs_truth(&f->run, &truth, &place, 1, &results, &error));
+
+  vcs_smooth_options_t smooth;
+  vcs_smooth_defaults(&smooth);
+  smooth.output = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .bit = -1};
+  REFUSES_THREADS(smooth, vcs_smooth(&f->run, &smooth, &place, &probability, 1, NULL, NULL, NULL, &error));
+
+  size_t count;
+  const vcs_jacobian_outputs_t wanted = {.ram = ram};
+  vcs_jacobian_entry_t entries[128];
+  vcs_jacobian_options_t jacobian = {.of = VCS_OF_RAM};
+  REFUSES_THREADS(jacobian, vcs_jacobian(&f->run, &jacobian, &place, &end, 1, entries, 128, &count, NULL, &error));
+  REFUSES_THREADS(jacobian, vcs_jacobian_jvp(&f->run, &jacobian, &place, 1, &tangent, &wanted, &error));
+  REFUSES_THREADS(jacobian, vcs_jacobian_vjp(&f->run, &jacobian, &place, 1, &wanted, &adjoint, &error));
+}
+
+static void test_studies_refuse_threads_that_cannot_be(void **state) {
+  const fixture_t *f = *state;
+  const vcs_place_t place = {.kind = VCS_PLACE_INPUT, .index = VCS_INPUT_RIGHT};
+  const int32_t method = VCS_STUDY_STE, search = VCS_STEER_RANDOM, horizon = 1;
+  vcs_agreements_t agreements[VCS_VIEWS];
+  vcs_score_options_t score = {.horizons = &horizon, .horizon_count = 1, .methods = &method, .method_count = 1};
+  REFUSES_THREADS(score, vcs_score(&f->run, &score, &place, 1, agreements, &error));
+  REFUSES_THREADS(score, vcs_score_vjp(&f->run, &score, &place, 1, 1, 1, agreements, &error));
+  vcs_score_game_options_t game = {
+      .horizons = &horizon, .horizon_count = 1, .methods = &method, .method_count = 1, .states = 1};
+  REFUSES_THREADS(game, score_game(f->cart, &game, &error));
+  vcs_steer_options_t steer = {.goal = "ram:80=200", .searches = &search, .search_count = 1, .budget = 10};
+  vcs_steer_t found = {0};
+  REFUSES_THREADS(steer, vcs_steer(&f->run, &steer, &found, NULL, &error));
+  vcs_annotate_options_t annotate = {.seeds = 1};
+  vcs_annotation_t *annotation = NULL, *empty = calloc(1, sizeof *empty);
+  vcs_audit_t audit;
+  int32_t audits = 0;
+  REFUSES_THREADS(annotate, vcs_annotate(f->cart, "demo", &annotate, &annotation, &error));
+  assert_null(annotation);
+  REFUSES_THREADS(annotate, vcs_annotation_audit(f->cart, empty, &annotate, &audit, 1, &audits, &error));
+  free(empty);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults_clear_the_reserved_words),
@@ -322,6 +411,8 @@ int main(void) {
       cmocka_unit_test(test_the_relaxed_machine_refuses_unknown_options),
       cmocka_unit_test(test_the_jacobian_refuses_unknown_options),
       cmocka_unit_test(test_studies_refuse_unknown_options),
+      cmocka_unit_test(test_derivatives_refuse_threads_that_cannot_be),
+      cmocka_unit_test(test_studies_refuse_threads_that_cannot_be),
   };
   return cmocka_run_group_tests(tests, make, discard);
 }

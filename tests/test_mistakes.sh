@@ -57,6 +57,14 @@ done <<'TABLE'
 2;--frames takes a whole number, not 'ten';run demo --frames ten
 2;--frames must be 0 to .*, not -1;run demo --frames -1
 2;--frames needs a value;run demo --frames
+2;--jobs must be 0 to 4096, not -5;truth demo --jobs -5
+2;--jobs must be 0 to 4096, not -5;score demo --jobs -5
+2;--jobs must be 0 to 4096, not -5;steer demo --goal score --jobs -5
+2;--jobs must be 0 to 4096, not -5;annotate demo --jobs -5
+2;--jobs must be 0 to 4096, not -5;record demo --jobs -5
+2;--jobs must be 0 to 4096, not -5;verify a.tsv --jobs -5
+2;--jobs must be 0 to 4096, not -5;smooth demo --output ram:80 --jobs -5
+2;--jobs must be 0 to 4096, not -5;paper --jobs -5
 2;'pong' is one argument too many;run demo pong
 2;--profile must be one of ale.xitari.fixed, not 'stella';run demo --profile stella
 2;no ROM image 'ponk'. did you mean pong;run ponk

@@ -32,7 +32,7 @@ compgen -G "$sources/zlib*.orig.tar.*" > /dev/null || compgen -G "$sources/zlib*
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for name in zlib libpng; do
-  archive=$(find "$sources" -maxdepth 1 -name "$name*.tar.*" ! -name '*.debian.tar.*' | sort | tail -1)
+  archive=$(find "$sources/" -maxdepth 1 -name "$name*.tar.*" ! -name '*.debian.tar.*' | sort | tail -1)
   [ -n "$archive" ] || {
     echo "dependencies: no source of $name in $sources; put zlib-1.*.tar.gz and libpng-1.6.*.tar.gz there" >&2
     exit 1

@@ -3,7 +3,7 @@
 # platform's Python (try.py), or where none is at hand by a C program that links with the wheel's library (try.c).
 #
 #   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 macos-x86_64 windows-amd64 sdist
-#                                 local cuda; without names: all but local and cuda. The files come into out/wheels.
+#                                 cuda local; without names: all but local, and cuda only where nvcc is. The files come into out/wheels.
 #
 # zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 too, and zlib and libpng are linked
 # statically (dependencies.sh): a wheel needs nothing but the C library. check.py reads each wheel, and auditwheel confirms the
@@ -14,7 +14,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
 names=("$@")
-[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 macos-x86_64 windows-amd64 sdist)
+[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 macos-x86_64 windows-amd64 sdist cuda)
 work="build-wheels" out=out/wheels${QUICK:+-quick}
 python=$PWD/$work/venv/bin/python
 mkdir -p $work "$out"

@@ -224,7 +224,7 @@ typedef struct {
   const int32_t *horizons; /* ascending numbers of frames, from 1, after which outputs are compared; NULL: the last */
   int32_t horizon_count;
   const vcs_env_t *env;   /* environment whose rules and current score define the score; NULL: no score */
-  int32_t threads;        /* number of threads; 0: one per core */
+  int32_t threads;        /* number of threads, at most 4096; 0: one per core */
   uint8_t stop_when_over; /* with env: 1: a game that is over stops, as in ale-py; 0: frames continue */
   const float *values;    /* values of pixels for maps, [256 * channels], from vcs_pixel_values */
   int32_t channels;       /* channels of `values` */

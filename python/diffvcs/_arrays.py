@@ -40,6 +40,21 @@ def integers(values: Any, name: str, dtype: Any = np.int32, fractions: bool = Tr
     return found
 
 
+def horizons(values: Any, last: int | None = None) -> np.ndarray:
+    """Returns the frames after which outputs are compared, as a list of any kind has them; None: the last one, if it is known."""
+    if values is None and last is not None:
+        values = [last]
+    elif not isinstance(values, (np.ndarray, str, bytes, bytearray, memoryview)):
+        try:
+            values = list(values)
+        except TypeError:
+            raise TypeError(f"horizons are a list of frames, such as [1, 4], not {values!r}") from None
+    found = integers(values, "horizons")
+    if found.ndim != 1:
+        raise BadArgument(f"horizons are a list of frames, such as [1, 4], not an array of shape {found.shape}")
+    return found
+
+
 def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True) -> np.ndarray:
     """Returns numbers, aligned and contiguous; the caller's own array where it is so already."""
     array = _given(values, name)

@@ -13,7 +13,7 @@ docs/truth.md describes the algorithm (src/grad/concurrent.c).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,7 @@ def _source_places(
     if isinstance(wrt, np.ndarray):
         places = _arrays.records(wrt, "wrt", PLACE, wanted)
         return places, np.arange(1, len(places) + 1, dtype=np.uintp)
-    names = wrt.split(",") if isinstance(wrt, str) else list(wrt)
+    names = wrt.split(",") if isinstance(wrt, str) else list(wrt) if isinstance(wrt, Iterable) else []
     if names and all(isinstance(name, np.ndarray) for name in names):
         sets = [_arrays.records(places, "a set of wrt", PLACE, wanted).reshape(-1) for places in names]
         return np.concatenate(sets), np.cumsum([len(places) for places in sets]).astype(np.uintp)
@@ -138,13 +138,15 @@ def jacobian(
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
+    if not isinstance(of, Iterable):
+        raise TypeError(f"of is one of {', '.join(OUTPUTS)} or a list of them, not {of!r}")
     names = (of,) if isinstance(of, str) else tuple(of)
     if not names or any(name not in OUTPUTS for name in names):
         raise ValueError(f"of is {names}; there are {', '.join(OUTPUTS)}")
     if engine not in ENGINES:
         raise ValueError(f"no engine {engine!r}; there are {', '.join(ENGINES)}")
-    looks = _arrays.integers([len(played.frames)] if horizons is None else list(horizons), "horizons")
-    if looks.ndim != 1 or not looks.size:
+    looks = _arrays.horizons(horizons, len(played.frames))
+    if not looks.size:
         raise ValueError("a Jacobian has at least one horizon: the number of a frame after which outputs are compared")
     places, ends = _source_places(played, wrt)
     count, needed = len(ends), np.zeros(1, np.uintp)

@@ -644,8 +644,8 @@ def truth(
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
-    looks = _arrays.integers([len(played.frames)] if horizons is None else list(horizons), "horizons")
-    if looks.ndim != 1 or not looks.size:
+    looks = _arrays.horizons(horizons, len(played.frames))
+    if not looks.size:
         raise ValueError("there is at least one horizon: the number of a frame after which is looked")
     count, horizon_count = len(places), len(looks)
     scale, shape = cart.pixel_values(values), played.frames.shape[1:]

@@ -27,8 +27,10 @@ try:
 except ImportError as problem:
     raise ImportError("this needs JAX: pip install jax") from problem
 
+from . import _arrays
 from . import bits as core
 from . import device as devices
+from ._bind import whole
 from ._c import INPUTS, WIDTH, lib
 from .cartridge import Cartridge
 from .functional import METHODS, SIDES, SOURCES, _groups, split_options
@@ -151,9 +153,43 @@ def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
 # ---- the vector environment ------------------------------------------------------------------------------------------
 
 
+def _int32(values: Any, name: str, shape: tuple[int, ...] | None = None) -> Any:
+    """Whole numbers for a call. Those that the caller has now are checked; of arrays of JAX, which may be traced, the types and
+    shapes are, and numbers that int32 does not hold become its ends, which are no actions."""
+    if not isinstance(values, jax.Array):
+        values = _arrays.integers(values, name, fractions=False)
+    elif not jnp.issubdtype(values.dtype, jnp.integer):
+        raise TypeError(f"{name} must be whole numbers, of an integer type, not {values.dtype}")
+    if shape is not None and values.shape != shape:
+        raise ValueError(f"{name} of shape {shape} are expected, not {values.shape}")
+    values, ends = jnp.asarray(values), jnp.iinfo(jnp.int32)
+    if not np.can_cast(values.dtype, np.int32):
+        values = jnp.minimum(values, ends.max)
+        if jnp.issubdtype(values.dtype, jnp.signedinteger):
+            values = jnp.maximum(values, ends.min)
+    return values.astype(jnp.int32)
+
+
+def _seeds(seed: Any, count: int) -> Any:
+    """A seed for each environment, of those after the first if it is one number; -1: none."""
+    if seed is None:
+        return jnp.full(count, -1, jnp.int32)
+    if not isinstance(seed, jax.Array) and np.ndim(seed) == 0:
+        seed = np.arange(count) + whole(seed, "seed", 0, 2**31 - count)
+    return _int32(seed, "seeds", (count,))
+
+
+def _mask(mask: Any, count: int) -> Any:
+    """Which environments are reset."""
+    mask = jnp.ones(count, bool) if mask is None else jnp.asarray(mask)
+    if mask.shape != (count,) or mask.dtype != jnp.bool_:
+        raise ValueError(f"reset_mask is {count} booleans, not {mask.dtype} of shape {mask.shape}")
+    return mask
+
+
 def vector_functions(envs: Any) -> Any:
     """Returns (handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
-    count, observation = envs.batch_size, envs.observation_space.shape
+    count, each, observation = envs.batch_size, envs.ale.actions_shape[1:], envs.observation_space.shape
     numbers = {
         k: jax.ShapeDtypeStruct((count,), jnp.int32)
         for k in ("env_id", "lives", "frame_number", "episode_frame_number")
@@ -175,19 +211,14 @@ def vector_functions(envs: Any) -> Any:
         return np.asarray(handle), observations, rewards, terminated, truncated, only_numbers(info)
 
     def reset(handle: Any, seed: Any = None, reset_mask: Any = None) -> Any:
-        mask = jnp.ones(envs.num_envs, bool) if reset_mask is None else jnp.asarray(reset_mask, bool)
-        if seed is None:
-            seed = jnp.full(envs.num_envs, -1, jnp.int32)
-        elif isinstance(seed, int):
-            seed = jnp.arange(seed, seed + envs.num_envs, dtype=jnp.int32)
-        seed = jnp.asarray(seed, jnp.int32)
+        seeds, mask = _seeds(seed, envs.num_envs), _mask(reset_mask, envs.num_envs)
         handle, observations, info = io_callback(
-            host_reset, (handle_shape, shown, numbers), handle, seed, mask, ordered=True
+            host_reset, (handle_shape, shown, numbers), handle, seeds, mask, ordered=True
         )
         return handle, (observations, info)
 
     def step(handle: Any, actions: Any) -> Any:
-        actions = jnp.asarray(actions, jnp.float32 if envs.continuous else jnp.int32)
+        actions = jnp.asarray(actions, jnp.float32) if envs.continuous else _int32(actions, "actions", (count, *each))
         results = (handle_shape, shown, jax.ShapeDtypeStruct((count,), jnp.int32), flags, flags, numbers)
         handle, *rest = io_callback(host_step, results, handle, actions, ordered=True)
         return handle, tuple(rest)
@@ -217,9 +248,9 @@ def device_functions(envs: Any) -> Any:
     everyone = np.arange(envs.num_envs, dtype=np.int32)
 
     def call(what: str, handle: Any, *given: Any) -> Any:
-        if not isinstance(handle, dict) or {n: (a.shape, a.dtype) for n, a in handle.items()} != {
-            n: (k.shape, k.dtype) for n, k in kinds.items()
-        }:
+        if not isinstance(handle, dict) or {
+            n: (getattr(a, "shape", None), getattr(a, "dtype", None)) for n, a in handle.items()
+        } != {n: (k.shape, k.dtype) for n, k in kinds.items()}:
             raise ValueError("the handle is what xla(), reset or step gave last")
         changed = jax.ffi.ffi_call(
             f"diffvcs_{what}",
@@ -239,21 +270,12 @@ def device_functions(envs: Any) -> Any:
         return handle, handle["observations" if envs.obs_type == "image" else "ram"], info
 
     def reset(handle: Any, seed: Any = None, reset_mask: Any = None) -> Any:
-        ids = jnp.asarray(everyone) if reset_mask is None else jnp.where(jnp.asarray(reset_mask, bool), everyone, -1)
-        if seed is None:
-            seed = jnp.full(envs.num_envs, -1, jnp.int32)
-        elif isinstance(seed, int):
-            seed = seed + everyone
-        handle, shown, info = call("reset", handle, ids, jnp.asarray(seed, jnp.int32))
+        ids = jnp.where(_mask(reset_mask, envs.num_envs), everyone, -1)
+        handle, shown, info = call("reset", handle, ids, _seeds(seed, envs.num_envs))
         return handle, (shown, info)
 
     def step(handle: Any, actions: Any) -> Any:
-        actions = jnp.asarray(actions)
-        if not jnp.issubdtype(actions.dtype, jnp.integer) or actions.shape != batch.actions_shape:
-            raise ValueError(
-                f"integer actions of shape {batch.actions_shape} are expected, not {actions.dtype} of {actions.shape}"
-            )
-        handle, shown, info = call("step", handle, actions.astype(jnp.int32))
+        handle, shown, info = call("step", handle, _int32(actions, "actions", batch.actions_shape))
         if "final_observations" in handle:
             info["final_obs"] = handle["final_observations"]
         return handle, (shown, handle["rewards"], handle["terminated"], handle["truncated"], info)
@@ -288,7 +310,8 @@ def pool_functions(pool: Any) -> Any:
         return io_callback(lambda h: (np.asarray(h), pool.recv()), (handle_shape, results), handle, ordered=True)
 
     def send(handle: Any, action: Any, env_id: Any = None) -> Any:
-        return io_callback(host_send, handle_shape, handle, action, env_id, ordered=True)
+        ids = None if env_id is None else _int32(env_id, "env_id")
+        return io_callback(host_send, handle_shape, handle, _int32(action, "action"), ids, ordered=True)
 
     def step(handle: Any, action: Any, env_id: Any = None) -> Any:
         return recv(send(handle, action, env_id))

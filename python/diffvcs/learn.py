@@ -29,6 +29,7 @@ try:
 except ImportError as problem:
     raise ImportError("this needs PyTorch: pip install torch") from problem
 
+from ._bind import whole
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .ale import Action
@@ -82,7 +83,10 @@ class TorchVectorEnv:
             raise ValueError(f"emulation is auto, host, device or both; {emulation!r} is none of them")
         if obs_type not in ("image", "ram"):
             raise ValueError(f"obs_type is image or ram; {obs_type!r} is neither")
+        if not isinstance(device, (str, torch.device, Sequence)) or not device:
+            raise ValueError(f"device is a device of PyTorch or a list of them, at least one; {device!r} is neither")
         several = [] if isinstance(device, (str, torch.device)) else [torch.device(one) for one in device]
+        num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
         self.device = several[0] if several else torch.device(device)
         on_gpu = self.device.type == "cuda"
         if on_gpu and not torch.cuda.is_available():
@@ -102,7 +106,7 @@ class TorchVectorEnv:
             self._make_parts(game, [(n, where, emulation) for n, where in zip(counts, several)], shared)
             return
         if emulation == "both":
-            count = host_share(num_envs) if on_host is None else on_host
+            count = host_share(num_envs) if on_host is None else whole(on_host, "on_host", 0, num_envs)
             if not 0 < count < num_envs:
                 raise ValueError(f"on_host is {count}: 1 to {num_envs - 1} of {num_envs} environments")
             places = [(count, self.device, "host"), (num_envs - count, self.device, "device")]
@@ -185,6 +189,8 @@ class TorchVectorEnv:
 
         With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
         """
+        whole(seed, "seed", 0, 2**31 - self.num_envs)
+        whole(stagger, "stagger", 0, 2**31 - 1)
         if self.parts:
             seen = []
             for part in self.parts:

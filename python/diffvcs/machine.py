@@ -157,8 +157,8 @@ class Machine:
         lib.vcs_env_reset(self.handle)
 
     def reload(self, seed: int) -> None:
-        """Returns to the state of a new Machine with this seed."""
-        lib.vcs_env_reload(self.handle, seed & 0xFFFFFFFF)
+        """Returns to the state of a new Machine with this seed, 0 to 2**32 - 1."""
+        lib.vcs_env_reload(self.handle, whole(seed, "seed", 0, 2**32 - 1))
 
     def act(self, action: int | str, strength: float = 1.0, player_b: int | str = 0, strength_b: float = 1.0) -> int:
         """Makes one step, of frame_skip frames, and returns its reward. Does nothing once the game is over or truncated.
@@ -382,9 +382,13 @@ class Machine:
     def intervene(self, meaning: str, value: int, frames: int = 3, check: bool = True) -> bool:
         """Sets what a byte means and, with `check`, runs a few frames of a copy: whether the object is then at that pixel,
         or the byte has that value. The machine itself does not run."""
-        self.set(meaning, value)
-        if not check:
-            return True
+        whole(frames, "frames", 1, 2**31 - 1)
+        with self.handle.lock:
+            self.set(meaning, value)
+            return not check or self._has_effect(meaning, value, frames)
+
+    def _has_effect(self, meaning: str, value: int, frames: int) -> bool:
+        """Whether a meaning has a value after some frames, which are then taken back."""
         byte, role = self.meanings.find(meaning)
         kept = self.save()
         try:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ._bind import whole
+
 FOLDER = Path(__file__).parent / "annotations_data"
 NAMES = {"contour": "demo"}  # the name of the cartridge that is built in
 POSITIONS = ("x", "y")
@@ -43,13 +45,14 @@ class Meanings:
 
     def find(self, name: str) -> tuple[int, dict[str, Any]]:
         """The byte with this meaning, and its role."""
-        if name not in self.roles:
+        if not isinstance(name, str) or name not in self.roles:
             raise KeyError(f"{self.game} has no {name!r}; there are: {', '.join(sorted(self.roles))}")
         return self.roles[name]
 
     def value(self, name: str, target: int) -> tuple[int, int]:
         """The byte and the value that put an object at a pixel; for what is no position, the value itself."""
         byte, role = self.find(name)
+        whole(target, name, -(2**31), 2**31 - 1)
         if role["role"] not in POSITIONS:
             return byte, target
         if role["slope"]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,8 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
             raise ValueError(f"obs_type is one of {', '.join(OBSERVATIONS)}; {obs_type!r} is none of them")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode is None, 'human' or 'rgb_array', not {render_mode!r}")
+        num_players = int(whole(num_players, "num_players", 1, _c.PLAYERS_MAX))
+        max_cycles = int(whole(max_cycles, "max_cycles", 1, 2**63 - 1))
         path = game if auto_rom_install_path is None else f"{auto_rom_install_path}/{game}.bin"
         settings: dict[str, Any] = {} if mode_num is None else {"mode": mode_num}
         self.machine = Machine(Cartridge.find(path, profile), players=num_players, **settings)
@@ -147,6 +149,8 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         """Runs one frame. Agents that are out, or that `actions` does not name, do action 0."""
         everyone, agents, joint, choices = self.possible_agents, self.agents, self._joint, self._choices
         count, seen = len(everyone), np.empty(self._shape, np.uint8)
+        if not isinstance(actions, Mapping):
+            raise TypeError(f"actions are a dictionary, by agent, not {type(actions).__name__}")
         with self.machine.handle.lock:
             try:
                 chosen = [choices[actions.get(agent, 0)] for agent in everyone]
@@ -294,7 +298,7 @@ def _combat_tank(has_maze: bool = True, is_invisible: bool = False, billiard_hit
 
 def _maze_craze(game_version: str = "robbers", visibilty_level: int = 0) -> tuple[int, int]:
     games = {"robbers": 2, "race": 1, "capture": 12}
-    if game_version not in games or not 0 <= visibilty_level < 4:
+    if game_version not in games or visibilty_level not in range(4):
         raise ValueError(f"game_version is one of {', '.join(games)}, and visibilty_level goes from 0 to 3")
     return 2, 4 * (games[game_version] - 1) + visibilty_level
 

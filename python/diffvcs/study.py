@@ -433,7 +433,7 @@ def score(
     """
     need_run(run)
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places and input_places")
-    looks = _arrays.integers([len(run.frames)] if horizons is None else list(horizons), "horizons")
+    looks = _arrays.horizons(horizons, len(run.frames))
     numbers = np.array([_index(m, METHODS, "method") for m in methods], np.int32)
     results = _rows("vcs_agreements_t", len(numbers) * len(looks) * 2).reshape(len(numbers), len(looks), 2)
     options = _c.ScoreOptions(
@@ -453,7 +453,7 @@ def _game_options(
     horizons: Sequence[int], methods: Sequence[str], frame: int, seed: int, states: int, bits: int, rom_bits: int,
     pixels: int, window: int, threads: int, costs: bool,
 ) -> Any:  # fmt: skip
-    looks = _arrays.integers(list(horizons), "horizons")
+    looks = _arrays.horizons(horizons)
     numbers = np.array([_index(m, METHODS, "method") for m in methods], np.int32)
     return _c.ScoreGameOptions(
         horizons=looks, horizon_count=len(looks), methods=numbers, method_count=len(numbers), frame=frame, seed=seed,

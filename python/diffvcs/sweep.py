@@ -31,13 +31,14 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import _c
+from ._bind import whole
 from .cartridge import Cartridge
 
 Task = Mapping[str, Any]
@@ -476,6 +477,10 @@ def sweep(
         raise ValueError(f"no engine {engine!r}; there are {', '.join(ENGINES)}")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise ValueError(f"workers is a number from 1 on, or None, not {workers!r}")
+    if isinstance(gpus, bool) or not isinstance(gpus, (int, float)) or not 0 <= gpus < float("inf"):
+        raise ValueError(f"gpus is a number of GPUs, 0 or more, not {gpus!r}")
+    if isinstance(tasks, (str, bytes, Mapping)) or not isinstance(tasks, Iterable):
+        raise TypeError(f"tasks are a list of dictionaries, not {tasks!r}")
     if engine == "ray":
         _ray()
     tasks, place = list(tasks), store(out)
@@ -531,7 +536,7 @@ def ram_after(cart: Cartridge, frame: int) -> bytes:
 
     machine = Machine(cart)
     machine.reset()
-    for _ in range(frame):
+    for _ in range(whole(frame, "frame", 0, 2**31 - 1)):
         machine.act_on("NOOP")
     return machine.ram.tobytes()
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import roms, study
+from ._bind import whole
 from ._c import PROFILES, VCSError
 from .benchmark import METHODS, __main__ as benchmark, suite
 from .cartridge import Cartridge
@@ -100,7 +101,10 @@ def _games(options: argparse.Namespace) -> list[Cartridge]:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{text!r} is no list of whole numbers, such as 1,4,15") from None
 
 
 def _sweep(function: Any, tasks: list[dict[str, Any]], options: argparse.Namespace) -> Results:
@@ -133,6 +137,7 @@ def _annotate(options: argparse.Namespace) -> dict[str, bytes]:
 
 
 def _truth(options: argparse.Namespace) -> dict[str, bytes]:
+    whole(options.states, "--states", 1, 2**31 - 1)
     settings = dict(horizons=_numbers(options.horizon), wrt=options.wrt, device="cuda" if options.gpus else "cpu")
     tasks = [
         dict(cart=cart, seed=options.seed, frame=options.frame + i * options.step, **settings)

@@ -9,6 +9,7 @@
 #include "core/state.h"
 #include "host/arena.h"
 #include "host/files.h"
+#include "host/options.h"
 #include "host/parallel.h"
 #include "host/save.h"
 
@@ -195,6 +196,8 @@ static vcs_status_t do_batch(const vcs_bits_t *bits, const vcs_bits_arguments_t 
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a run needs a cartridge, a state, and inputs of at least one frame");
   }
+  const vcs_status_t known = vcs_threads_check(bits->threads, error);
+  if (known) return known;
   job_t job = {bits, arguments, results, product, PTHREAD_MUTEX_INITIALIZER, VCS_OK, {""}};
   const bool walks = product != FORWARD && !bits->relaxed &&
                      (bits->options.method == VCS_METHOD_EXACT || bits->options.method == VCS_METHOD_HYBRID);

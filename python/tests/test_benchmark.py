@@ -233,6 +233,9 @@ def test_run_resumes_and_report_is_one_page(tmp_path, capsys, monkeypatch):
     assert page.count("<svg") == 2 and "data:image/png" in page and "http" not in page
     assert command.main(["run", "--methods", "none"]) == 1 and "no method 'none'" in capsys.readouterr().err
     assert command.main(["report", "--suite", "dev", "--out", str(tmp_path)]) == 1
+    for jobs in ("-5", "0", "5000"):
+        assert command.main(["run", "--jobs", jobs]) == 1
+        assert f"--jobs is {jobs}, but goes from 1 to 4096" in capsys.readouterr().err
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path, monkeypatch, capsys):

@@ -517,6 +517,82 @@ def test_a_fork_window_of_any_size_ends(world):
         diffvcs.vjp(world.cart, world.state, [0], dram=np.ones(128), fork_window=MOST)
 
 
+def test_threads_that_cannot_be_are_refused(world):
+    run, played, places = (world.cart, world.state, world.actions), world.played, world.places
+    for threads in (-1, -5, -(2**31), 4097, MOST):
+        for call in (
+            lambda t: diffvcs.vjp(*run, dram=np.ones(128), threads=t), lambda t: diffvcs.jvp(*run, dram=np.ones(128), threads=t),
+            lambda t: diffvcs.vjp(*run, dram=np.ones(128), method="hybrid", threads=t),
+            lambda t: diffvcs.truth(*run, places, threads=t), lambda t: diffvcs.truth(*run, places[:0], threads=t),
+            lambda t: diffvcs.truth_sets(played, [places], threads=t), lambda t: diffvcs.jacobian(*run, threads=t),
+            lambda t: diffvcs.truth_pairs(played, places, np.array([[0, 1]], np.uint32), threads=t),
+            lambda t: diffvcs.smooth(*run, places, 0.5, Ram(3), samples=2, threads=t),
+            lambda t: diffvcs.score(played, places, methods=["bit"], threads=t),
+            lambda t: diffvcs.study.score_game("demo", threads=t), lambda t: diffvcs.study.annotate("demo", threads=t),
+            lambda t: diffvcs.steer(played, "ram:80=200", threads=t),
+            lambda t: ALEVectorInterface("demo", 2, num_threads=t),
+        ):  # fmt: skip
+            with pytest.raises(diffvcs.BadArgument, match=f"threads is {threads}, but goes from 0 to 4096"):
+                call(threads)
+
+
+def test_horizons_are_a_list_of_frames(world):
+    run, places = (world.cart, world.state, world.actions), world.places
+    for horizons in (2, 1.5, b"12", "12", [[1, 2]], np.array(2), [1.5], [np.nan], [2**32 + 1], object(), {"a": 1}):
+        for call in (
+            lambda h: diffvcs.truth(*run, places, horizons=h, maps=False), lambda h: diffvcs.jacobian(*run, horizons=h),
+            lambda h: diffvcs.score(world.played, places, methods=["bit"], horizons=h),
+            lambda h: diffvcs.study.score_game("demo", horizons=h),
+        ):  # fmt: skip
+            with pytest.raises((TypeError, ValueError), match="horizons"):
+                call(horizons)
+    for wrt in (5, None, 1.5, b"ram", [], ["ram", 5], [[]], np.zeros(3), object()):
+        with pytest.raises((TypeError, ValueError), match="wrt"):
+            diffvcs.jacobian(*run, wrt=wrt)
+    for of in (5, None, 1.5, b"ram", [], ["ram", 5], "ram,screen", object()):
+        with pytest.raises((TypeError, ValueError), match="of is"):
+            diffvcs.jacobian(*run, of=of)
+
+
+def test_an_intervention_that_is_refused_changes_nothing():
+    machine = Machine("demo")
+    for _ in range(60):
+        machine.act_on(0)
+    state = machine.hash()
+    for value in (np.nan, np.inf, 80.5, "80", [80], -1, 256, 2**32 + 80, 2**64, np.array([1, 2]), object()):
+        for meaning in ("player 0 x", "score"):
+            with pytest.raises((TypeError, ValueError), match=f"{meaning}|a byte"):
+                machine.intervene(meaning, value)
+    for frames in (0, -1, 1.5, np.nan, "3", None, [], 2**31):
+        with pytest.raises((TypeError, ValueError), match="frames"):
+            machine.intervene("player 0 x", 80, frames=frames)
+    for meaning in (None, 5, b"score", [], ["score"], np.array("score"), "nothing"):
+        with pytest.raises(KeyError, match="there are"):
+            machine.intervene(meaning, 80)
+    assert machine.hash() == state and machine.intervene("player 0 x", np.int64(80))
+
+
+def test_no_thread_steps_during_an_intervention(monkeypatch):
+    """It runs a few frames and takes them back: a step in between would be taken back, too."""
+    machine, others = Machine("demo"), []
+    for _ in range(60):
+        machine.act_on(0)
+    act_on = machine.act_on
+
+    def act_beside_another(action):
+        others.append(threading.Thread(target=act_on, args=(0,)))
+        others[-1].start()
+        others[-1].join(0.2)
+        assert others[-1].is_alive()  # it waits for its turn
+        return act_on(action)
+
+    monkeypatch.setattr(machine, "act_on", act_beside_another)
+    machine.intervene("score", 7)
+    for other in others:
+        other.join()
+    assert len(others) == 1 and machine.frame_number == 61
+
+
 def test_draws_by_the_billion_are_refused(world):
     with pytest.raises(diffvcs.BadArgument):
         world.machine.set(rng_draws=2**32 - 16)

@@ -207,15 +207,41 @@ def test_environments_that_jax_has_are_not_used_elsewhere():
     for call in (lambda: envs.step(np.zeros(3, np.int32)), lambda: envs.reset(seed=0), envs.clone_state, envs.xla):
         with pytest.raises(diffvcs.BadArgument, match="JAX has these environments"):
             call()
-    with pytest.raises(ValueError, match="integer actions of shape"):
-        step(handle, np.zeros(3, np.float32))
-    with pytest.raises(ValueError, match="the handle is what"):
-        step({}, np.zeros(3, np.int32))
+    for wrong in ({}, None, dict(handle, ram=None), dict(handle, env_ids=None)):
+        with pytest.raises(ValueError, match="the handle is what"):
+            step(wrong, np.zeros(3, np.int32))
     compiled = jax.jit(step)
     jax.block_until_ready(compiled(handle, np.zeros(3, np.int32)))
     envs.close()
     with pytest.raises(Exception, match="were closed"):
         jax.block_until_ready(compiled(handle, np.zeros(3, np.int32)))
+
+
+@pytest.mark.parametrize("device", ["cpu-as-gpu", "cpu"])
+def test_jax_never_takes_another_number(device):
+    """2^32 + 1 is no 1, 1.5 is no 1, and seeds do not go on after the last one."""
+    jax = jax_here()
+    envs = diffvcs.DiffVCSVectorEnv("demo", num_envs=3, noop_max=0, device=device)
+    handle, reset, step = envs.xla()
+    handle, _ = reset(handle, 1)
+    for actions in (
+        np.full(3, 2**32 + 1), [2**32 + 1] * 3, np.full(3, 2.5), np.full(3, np.nan), np.full(3, "1"), np.zeros((3, 1), int),
+        np.zeros(2, int), 1, None, jax.numpy.zeros(3), jax.numpy.zeros(4, int),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match="actions"):
+            step(handle, actions)
+    for seed in (
+        np.full(3, 2**32 + 1), 2**32 + 1, 2**31 - 2, 2**64, -1, 1.5, np.nan, "1", [1.5] * 3, np.zeros(2, int), [[1, 2, 3]],
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match="seed"):
+            reset(handle, seed)
+    for mask in (np.ones(3, int), np.ones(4, bool), np.ones((3, 1), bool), True, np.full(3, np.nan)):
+        with pytest.raises(ValueError, match="reset_mask is 3 booleans"):
+            reset(handle, 1, mask)
+    handle, (_, info) = reset(handle, np.int64(2**31 - 3))  # the last seed of all
+    _, results = step(handle, jax.numpy.zeros(3, jax.numpy.uint8))
+    assert (np.asarray(results[4]["episode_frame_number"]) == np.asarray(info["episode_frame_number"]) + 4).all()
+    envs.close()
 
 
 def test_torch_takes_observations_and_gives_actions():

@@ -265,6 +265,27 @@ def test_too_few_environments_for_the_devices():
         TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="both")
 
 
+def test_odd_settings_are_refused():
+    for device in ([], (), None, 5, {}, b"cpu"):
+        with pytest.raises((TypeError, ValueError, RuntimeError), match="device"):
+            TorchVectorEnv("demo", 4, device=device)
+    for name, values in {
+        "num_envs": (0, -1, 1.5, float("nan"), "4", None, 2**31), "on_host": (0, 4, 5, -1, 1.5, float("nan"), "1", 2**32 + 1),
+    }.items():  # fmt: skip
+        for value in values:
+            with pytest.raises((TypeError, ValueError), match=name):
+                TorchVectorEnv("demo", **{"num_envs": 4, "device": "cpu", "emulation": "both", name: value})
+    env = TorchVectorEnv("demo", 4, device=["cpu", "cpu"], noop_max=0)
+    for name, values in {
+        "seed": (-1, 2**31 - 3, 2**32, 1.5, "1", None),
+        "stagger": (-1, 1.5, "1", None, 2**31),
+    }.items():
+        for value in values:
+            with pytest.raises((TypeError, ValueError), match=name):
+                env.reset(**{name: value})
+    env.close()
+
+
 @pytest.mark.parametrize("emulation", ["host", "device"])
 def test_odd_actions_are_refused(emulation):
     env = TorchVectorEnv("demo", 3, device="cpu", emulation=emulation, noop_max=0)

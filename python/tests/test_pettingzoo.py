@@ -14,7 +14,7 @@ pettingzoo = needs.module("pettingzoo")
 needs.roms()
 
 import diffvcs
-from diffvcs.pettingzoo import environments, modes, pong_v3, warlords_v3
+from diffvcs.pettingzoo import ParallelAtariEnv, environments, maze_craze_v3, modes, pong_v3, warlords_v3
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 
 NAMES = sorted(environments)
@@ -210,6 +210,24 @@ def test_odd_actions_are_refused_and_so_are_steps_after_close():
     for call in (lambda: env.step({}), env.reset, env.clone_state):
         with pytest.raises(diffvcs.VCSError, match="closed"):
             call()
+
+
+def test_odd_settings_are_refused():
+    for name in ("num_players", "max_cycles"):
+        for wrong in (0, -1, 1.5, float("nan"), None, "2", [], 2**64):
+            with pytest.raises((TypeError, ValueError), match=name):
+                ParallelAtariEnv("pong", **{name: wrong})
+    env = ParallelAtariEnv("pong")
+    for wrong in (-1, 2**32, 2**32 + 1, 1.5, float("nan"), "1", []):
+        for call in (lambda seed: env.reset(seed=seed), lambda seed: ParallelAtariEnv("pong", seed=seed)):
+            with pytest.raises((TypeError, ValueError), match="seed"):
+                call(wrong)
+    env.reset()
+    for wrong in (None, 0, [0, 0], "first_0", np.zeros(2, int)):
+        with pytest.raises(TypeError, match="a dictionary, by agent"):
+            env.step(wrong)
+    with pytest.raises(ValueError, match="visibilty_level"):
+        maze_craze_v3.parallel_raw_env(visibilty_level="0")
 
 
 def test_states_keep_all_players():

@@ -371,6 +371,38 @@ def test_without_ray_the_message_says_what_to_install(tmp_path, monkeypatch):
     assert diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path).computed == 1
 
 
+def test_odd_arguments_are_refused_before_anything_is_computed(tmp_path):
+    tasks, out = [dict(cart=diffvcs.Cartridge.find("demo"), frame=1)], tmp_path / "out"
+    for odd, kind, words in (
+        ({"workers": 0}, ValueError, "workers is a number from 1 on"), ({"workers": -5}, ValueError, "not -5"),
+        ({"workers": float("nan")}, ValueError, "workers"), ({"workers": True}, ValueError, "workers"),
+        ({"gpus": -1}, ValueError, "gpus is a number of GPUs"), ({"gpus": float("nan")}, ValueError, "gpus"),
+        ({"gpus": "x"}, ValueError, "gpus"), ({"gpus": None}, ValueError, "gpus"), ({"engine": None}, ValueError, "no engine"),
+        ({"tasks": None}, TypeError, "a list of dictionaries"), ({"tasks": 5}, TypeError, "a list of dictionaries"),
+        ({"tasks": tasks[0]}, TypeError, "a list of dictionaries"), ({"tasks": "ab"}, TypeError, "a list of dictionaries"),
+        ({"tasks": [1]}, TypeError, "a task is a dictionary"),
+    ):  # fmt: skip
+        with pytest.raises(kind, match=words):
+            diffvcs.sweep(diffvcs.sweep.ram_after, **{"tasks": tasks, "out": out, **odd})
+    for frame in (-1, 1.5, float("nan"), 2**31):
+        with pytest.raises(diffvcs.sweep.Stopped, match="frame (is|must be)"):
+            diffvcs.sweep(diffvcs.sweep.ram_after, [dict(tasks[0], frame=frame)], out=out)
+    assert not out.exists()
+
+
+def test_odd_options_of_the_commands_are_refused(tmp_path, capsys):
+    from diffvcs.sweep_commands import main
+
+    for options, words in (
+        (["--states", "-5"], "--states is -5, but goes from 1"), (["--states", "0"], "--states is 0"),
+        (["--workers", "-5"], "workers is a number from 1 on"), (["--horizon", "x"], "'x' is no list of whole numbers"),
+        (["--horizon", ""], "no list of whole numbers"), (["--frame", "-5", "--states", "1"], "frames is -5"), (["--gpus", "nan"], "gpus is a number"),
+    ):  # fmt: skip
+        assert main(["truth", "demo", "--out", str(tmp_path / "out"), "--wrt", "cpu", *options]) == 1
+        assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 WITHOUT_RAY = """
 import sys
 sys.modules["ray"] = sys.modules["fsspec"] = None

@@ -87,7 +87,8 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the budget is %g frames, but cannot be negative", options->budget);
   if (outputs->env && outputs->env->cart != run->cart)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
-  return VCS_RESERVED_CHECK(options, "vcs_grad_options_t", error);
+  const vcs_status_t status = vcs_threads_check(options->threads, error);
+  return status ? status : VCS_RESERVED_CHECK(options, "vcs_grad_options_t", error);
 }
 
 /* Room for a run. */

@@ -322,6 +322,7 @@ static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gr
 static vcs_status_t check_request(const job_t *job, vcs_error_t *error) {
   const vcs_smooth_options_t *o = job->options;
   vcs_status_t status = VCS_RESERVED_CHECK(o, "vcs_smooth_options_t", error);
+  if (status == VCS_OK) status = vcs_threads_check(o->threads, error);
   if (status == VCS_OK) status = vcs_run_check(job->run, NULL, 0, o->env, error);
   if (status == VCS_OK) status = check_output(job, error);
   if (status) return status;

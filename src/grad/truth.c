@@ -429,6 +429,7 @@ static bool run_pass(pass_t *pass) {
 static vcs_status_t check_request(const vcs_run_t *run, const vcs_truth_options_t *options,
                                   const vcs_truth_results_t *results, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(options->reserved, "vcs_truth_options_t", error);
+  if (known == VCS_OK) known = vcs_threads_check(options->threads, error);
   if (known) return known;
   if (results && results->pixels && (!options->values || options->channels < 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
@@ -565,7 +566,8 @@ vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options,
                        size_t count, const vcs_truth_results_t *results, vcs_error_t *error) {
   job_t job = {.options = options, .results = results, .places = places, .place_count = count};
   if (options && options->device != VCS_CPU) {
-    return vcs_device_batch_truth(options->device, run, options, places, count, results, error);
+    const vcs_status_t status = vcs_threads_check(options->threads, error);
+    return status ? status : vcs_device_batch_truth(options->device, run, options, places, count, results, error);
   }
   return find_truth(&job, run, count, error);
 }

@@ -852,7 +852,7 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
   const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
       {"batch_size", o->batch_size, 0, o->envs},
-      {"threads", o->threads, 0, 4096},
+      {"threads", o->threads, 0, VCS_THREADS_MAX},
       {"device", o->device, VCS_CPU_AS_GPU, INT32_MAX},
       {"width", o->width, least, 4096},
       {"height", o->height, least, 4096},

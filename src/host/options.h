@@ -45,6 +45,14 @@ static inline vcs_status_t vcs_ranges_check(const vcs_range_t *ranges, size_t co
   return VCS_OK;
 }
 
+enum { VCS_THREADS_MAX = 4096 };
+
+/* The same for a number of threads, where 0 is one for each processor. */
+static inline vcs_status_t vcs_threads_check(int32_t threads, vcs_error_t *error) {
+  const vcs_range_t range = {"threads", threads, 0, VCS_THREADS_MAX};
+  return vcs_ranges_check(&range, 1, error);
+}
+
 /* The same for the probability with which an action sticks. */
 static inline vcs_status_t vcs_repeat_check(float probability, vcs_error_t *error) {
   if (probability >= 0 && probability <= 1) return VCS_OK;

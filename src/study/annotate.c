@@ -233,6 +233,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   if (error) error->message[0] = 0;
   *out = NULL;
   vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
+  if (taken == VCS_OK) taken = vcs_threads_check(o.threads, error);
   if (taken) return taken;
   if (!o.seeds) o.seeds = 6;
   if (!o.depths) o.depths = 8;
@@ -282,6 +283,7 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   vcs_plays_t plays = {0};
   if (error) error->message[0] = 0;
   vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
+  if (taken == VCS_OK) taken = vcs_threads_check(o.threads, error);
   if (taken) return taken;
   if (!o.seeds) o.seeds = 4;
   if (!o.depths) o.depths = 7;

@@ -334,6 +334,7 @@ vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *given, c
                                 VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT, VCS_STUDY_HYBRID};
   vcs_score_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_options_t, &o, given, error);
+  if (status == VCS_OK) status = vcs_threads_check(o.threads, error);
   if (status) return status;
   if (!o.methods) o.methods = all, o.method_count = VCS_STUDY_METHODS;
   if (!o.horizons) o.horizons = &run->frames, o.horizon_count = 1;

@@ -240,6 +240,7 @@ vcs_status_t vcs_score_game(const vcs_cart_t *cart, const char *game, const vcs_
   vcs_score_game_options_t o;
   *rows = NULL;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_game_options_t, &o, given, error);
+  if (status == VCS_OK) status = vcs_threads_check(o.threads, error);
   if (status == VCS_OK) status = check_options(&o, error);
   if (status) return status;
   job_t job = {.options = &o,

@@ -148,6 +148,7 @@ vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *give
                            size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results, vcs_error_t *error) {
   vcs_score_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_options_t, &o, given, error);
+  if (status == VCS_OK) status = vcs_threads_check(o.threads, error);
   if (status) return status;
   if (!o.methods || !o.horizons || pixels < 1 || o.cell[0] < 0 || o.cell[1] < 0) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "reverse passes are scored by given methods, horizons and pixels");

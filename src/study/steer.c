@@ -496,6 +496,7 @@ vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, v
   job_t job = {.options = &o, .run = run, .results = results};
   const size_t items = (size_t)o.search_count * (size_t)o.seeds;
   memset(results, 0, items * sizeof *results);
+  if (status == VCS_OK) status = vcs_threads_check(o.threads, error);
   if (status) return status;
   if (run->frames > FRAMES_MAX || o.budget < run->frames) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,

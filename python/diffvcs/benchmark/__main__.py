@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from .._bind import whole
 from . import agents, figures, maps, neuroscience, quantus, report, scores, suite
 from .methods import METHODS, Method
 
@@ -197,6 +198,7 @@ def _evaluate_all(
 
 def run(options: argparse.Namespace) -> None:
     """Scores the methods on every task, and prints the ranking."""
+    whole(options.jobs, "--jobs", 1, 4096)
     tracks = track_names(options.tracks)
     chosen, methods, start = suite.tasks(options.suite, tracks), method_names(options.methods), time.monotonic()
     chosen.sort(key=lambda task: suite.TRACKS.index(task.track))
