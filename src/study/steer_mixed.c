@@ -1,12 +1,12 @@
 /* steer_mixed.c: a receding horizon over the probabilities of controls, whose gradient is estimated twice (steer.c has
  * the other searches).
  *
- * Windows. Controls are chosen for 4 to 16 frames at a time. The frames of a window are cut into stretches, and each
- * stretch has probabilities p for its decisions (up or down, left or right, the button). The value v of a sequence is
- * the distance to the goal when the window ends, negated; V(p) is its mean over sequences that are drawn. The
- * probabilities follow the gradient of V for some rounds. Then the first half of the best sequence that was seen is
- * committed, and the next window begins behind it; the last window ends with the run. A run that ends away from the
- * goal is taken up again some frames before its end: 8, 16, 32, ... of them, from the best run so far.
+ * Windows. Controls are chosen for 4 to 16 frames at a time. The frames of a window are cut into at most four
+ * stretches, and each stretch has probabilities p for its decisions (up or down, left or right, the button). The value
+ * v of a sequence is the distance to the goal when the window ends, negated; V(p) is its mean over sequences that are
+ * drawn. The probabilities follow the gradient of V for some rounds. Then the first half of the best sequence that was
+ * seen is committed, and the next window begins behind it; the last window ends with the run. A run that ends away from
+ * the goal is taken up again 4, 8, 16, 32 or 64 frames before its end, in turn, from the best run so far.
  *
  * The gradient. For choice c of a decision, the natural gradient is n_c = p_c (E[v | c] - E[v]). Both estimates of it
  * are means over samples, without bias:
@@ -25,7 +25,8 @@
  * where E and S are the sums of squares about the means, divided by the degrees of freedom and by the number of
  * samples. The spread of few samples is uncertain itself (two bases in which a button does nothing have none), so each
  * is mixed with the mean spread of all choices of the window, which counts as much as one degree of freedom. Bases and
- * draws are different sequences, so that the errors are independent, as the formula wants it.
+ * draws are different sequences, so that the errors are independent, as the formula wants it. (docs/steer.md has what
+ * the two cost and how far they spread.)
  *
  * The price. A draw costs its frames. A walk costs the frames of its base twice (to remember the run, and to walk along
  * it), and those that its changes execute: whole frames that are run again, and 5,400 instructions as a frame.
@@ -40,9 +41,10 @@
 #include "grad/watch.h"
 #include "study/steer.h"
 
-enum { WINDOW = 16, STRETCHES = 8, ROUNDS = 2, DRAWS = 4, BASES = 2, INSTRUCTIONS_A_FRAME = 5400 };
+enum { WINDOW = 16, STRETCHES = 4, ROUNDS = 2, DRAWS = 4, BASES = 2, INSTRUCTIONS_A_FRAME = 5400 };
 enum { DECISIONS = VCS_STEER_DECISIONS, CHOICES = VCS_STEER_CHOICES, CONTROLS = 5 };
 enum { CHANGES = STRETCHES * CONTROLS }; /* other choices: two, two and one for each stretch */
+enum { NUMBERS = STRETCHES * DECISIONS * CHOICES, BACK = 4, BACKS = 5 };
 
 static const double chance_min = 0.02, rate = 2, lean = 0.5;
 
@@ -52,9 +54,9 @@ typedef struct {
   double value;
 } draw_t;
 
-/* The samples of an estimate: n for each choice. */
+/* A sample of the gradient: n for each choice (number_of). */
 typedef struct {
-  double n[STRETCHES][DECISIONS][CHOICES];
+  double n[NUMBERS];
 } sample_t;
 
 typedef struct {
@@ -82,6 +84,10 @@ typedef struct {
   size_t count;
   double base_value, values[CHANGES];
 } walk_t;
+
+static int number_of(int stretch, int decision, int choice) {
+  return (stretch * DECISIONS + decision) * CHOICES + choice;
+}
 
 static uint8_t *machine_at(const mixed_t *w, uint8_t *machines, int frame) {
   return machines + (size_t)frame * w->size;
@@ -197,19 +203,17 @@ static void walk_over(mixed_t *w, draw_t *base, walk_t *walk) {
 /* ---- The two estimates -------------------------------------------------------------------------------------- */
 
 static void sample_walk(const mixed_t *w, const walk_t *walk, sample_t *sample) {
-  double value[STRETCHES][DECISIONS][CHOICES];
-  for (int i = 0; i < w->stretches * DECISIONS * CHOICES; i++) (&value[0][0][0])[i] = walk->base_value;
+  double values[NUMBERS];
+  for (int i = 0; i < NUMBERS; i++) values[i] = walk->base_value;
   for (size_t i = 0; i < walk->count; i++) {
-    value[walk->changes[i].stretch][walk->changes[i].decision][walk->changes[i].choice] = walk->values[i];
+    values[number_of(walk->changes[i].stretch, walk->changes[i].decision, walk->changes[i].choice)] = walk->values[i];
   }
   for (int i = 0; i < w->stretches * DECISIONS; i++) {
     const int at = i / DECISIONS, d = i % DECISIONS;
-    const double *chance = w->chance[at][d];
+    const double *chance = w->chance[at][d], *value = &values[number_of(at, d, 0)];
     double mean = 0;
-    for (int c = 0; c < vcs_steer_decisions[d].choices; c++) mean += chance[c] * value[at][d][c];
-    for (int c = 0; c < vcs_steer_decisions[d].choices; c++) {
-      sample->n[at][d][c] = chance[c] * (value[at][d][c] - mean);
-    }
+    for (int c = 0; c < CHOICES; c++) mean += chance[c] * value[c];
+    for (int c = 0; c < CHOICES; c++) sample->n[number_of(at, d, c)] = chance[c] * (value[c] - mean);
   }
 }
 
@@ -218,9 +222,11 @@ static void sample_draws(const mixed_t *w, const draw_t draws[DRAWS], sample_t s
   for (int k = 0; k < DRAWS; k++) sum += draws[k].value;
   for (int k = 0; k < DRAWS; k++) {
     const double advantage = draws[k].value - (sum - draws[k].value) / (DRAWS - 1);
-    for (int i = 0; i < w->stretches * DECISIONS * CHOICES; i++) {
-      const int at = i / CHOICES / DECISIONS, d = i / CHOICES % DECISIONS, c = i % CHOICES;
-      samples[k].n[at][d][c] = advantage * ((draws[k].chosen[at][d] == c) - w->chance[at][d][c]);
+    for (int i = 0; i < w->stretches * DECISIONS; i++) {
+      const int at = i / DECISIONS, d = i % DECISIONS;
+      for (int c = 0; c < CHOICES; c++) {
+        samples[k].n[number_of(at, d, c)] = advantage * ((draws[k].chosen[at][d] == c) - w->chance[at][d][c]);
+      }
     }
   }
 }
@@ -232,8 +238,8 @@ static void estimate(const mixed_t *w, const sample_t *samples, int count, estim
   for (int i = 0; i < numbers; i++) {
     estimate_t *e = &estimates[i];
     *e = (estimate_t){0, 0};
-    for (int k = 0; k < count; k++) e->mean += (&samples[k].n[0][0][0])[i] / count;
-    for (int k = 0; k < count; k++) e->variance += pow((&samples[k].n[0][0][0])[i] - e->mean, 2);
+    for (int k = 0; k < count; k++) e->mean += samples[k].n[i] / count;
+    for (int k = 0; k < count; k++) e->variance += pow(samples[k].n[i] - e->mean, 2);
     all += e->variance / (count - 1) / numbers;
   }
   for (int i = 0; i < numbers; i++) estimates[i].variance = (estimates[i].variance + all) / count / count;
@@ -253,7 +259,7 @@ static void climb(mixed_t *w, const estimate_t *exact, const estimate_t *drawn, 
     const int at = i / DECISIONS, d = i % DECISIONS, choices = vcs_steer_decisions[d].choices;
     double *chance = w->chance[at][d], sum = 0;
     for (int c = 0; c < choices; c++) {
-      const int number = CHOICES * i + c;
+      const int number = number_of(at, d, c);
       sum += chance[c] = fmax(chance[c] + rate * mix(&exact[number], &drawn[number]) / spread, chance_min);
     }
     for (int c = 0; c < choices; c++) chance[c] /= sum;
@@ -264,7 +270,7 @@ static void climb(mixed_t *w, const estimate_t *exact, const estimate_t *drawn, 
 static bool go_round(mixed_t *w) {
   draw_t draws[DRAWS], base;
   sample_t drawn[DRAWS], exact[BASES];
-  estimate_t by_draws[STRETCHES * DECISIONS * CHOICES], by_walks[STRETCHES * DECISIONS * CHOICES];
+  estimate_t by_draws[NUMBERS], by_walks[NUMBERS];
   walk_t walk;
   double sum = 0, squares = 0, count = 0;
   const int64_t dearest = (2 + w->stretches * CONTROLS) * (int64_t)w->frames;
@@ -297,7 +303,7 @@ static void open_window(mixed_t *w, int at) {
   const int left = w->s->run.frames - at;
   w->at = at;
   w->frames = left < WINDOW ? left : WINDOW;
-  w->stretch = (w->frames + 3) / 4;
+  w->stretch = (w->frames + STRETCHES - 1) / STRETCHES;
   w->stretches = (w->frames + w->stretch - 1) / w->stretch;
   w->best_value = -INFINITY;
   for (int i = 0; i < w->stretches * DECISIONS; i++) {
@@ -350,8 +356,7 @@ static void search(mixed_t *w) {
   memcpy(w->kept, s->run.start, w->size);
   for (int run = 0; vcs_steer_goes_on(s); run++) {
     const int64_t before = s->spent;
-    int back = frames;
-    for (int i = 0; run && i < 1 + (run - 1) % 4 && i < 20; i++) back = i ? 2 * back : 8;
+    const int back = run ? BACK << (run - 1) % BACKS : frames;
     const int at = back < frames && s->value > -INFINITY ? frames - back : 0;
     memcpy(w->path, w->kept, ((size_t)at + 1) * w->size);
     memcpy(s->tried, s->held, (size_t)frames);
