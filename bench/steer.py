@@ -81,6 +81,7 @@ def is_drawn(game: str, goal: str, actions: str) -> bool:
     import diffvcs
 
     machine = diffvcs.Machine(game)
+    machine.reset()
     for part in ["NOOP*300", *actions.split(",")]:
         action, _, times = part.partition("*")
         for _ in range(int(times or 1)):
@@ -102,6 +103,7 @@ def draw_goal(options: argparse.Namespace, game: str, rng: random.Random) -> str
     actions = [v + h + f or "NOOP" for v in ("", "UP", "DOWN") for h in ("", "LEFT", "RIGHT") for f in ("", "FIRE")]
     while True:
         machine = diffvcs.Machine(game)
+        machine.reset()
         held: list[str] = []
         while len(held) < 60:
             held += [rng.choice(actions)] * rng.randint(1, 16)
