@@ -16,6 +16,7 @@ import re
 import statistics
 import subprocess
 import tempfile
+from typing import Any
 
 # The games whose score is to be high after 200 frames.
 GAMES = (
@@ -61,7 +62,7 @@ def search(
             return [line.split("\t") for line in file.read().splitlines()[1:]]
 
 
-def spell_goal(options: argparse.Namespace, machine: "diffvcs.Machine", cells: tuple[str, ...]) -> str:
+def spell_goal(options: argparse.Namespace, machine: Any, cells: tuple[str, ...]) -> str:
     """Where the player is now: by bytes, or, with --objects, by the pixels that they mean."""
     goals = []
     for cell in cells:
@@ -164,8 +165,12 @@ def main() -> None:
     parser.add_argument("--games", nargs="+")
     parser.add_argument("--cells", action="store_true", help="goals in RAM instead of the score")
     parser.add_argument("--searches", nargs="+", default=CELL_SEARCHES, help="with --cells or --objects: which")
-    parser.add_argument("--objects", action="store_true", help="the same by objects and their pixels, where they have names")
-    parser.add_argument("--draw", type=int, metavar="SEED", help="with --cells or --objects: other goals, drawn from a seed")
+    parser.add_argument(
+        "--objects", action="store_true", help="the same by objects and their pixels, where they have names"
+    )
+    parser.add_argument(
+        "--draw", type=int, metavar="SEED", help="with --cells or --objects: other goals, drawn from a seed"
+    )
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--horizon", type=int, help="frames; 200 for the score, 60 for goals in RAM")
     parser.add_argument("--jobs", type=int, default=0, help="threads; 0: one for each core")

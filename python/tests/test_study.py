@@ -242,7 +242,9 @@ def test_steer(tmp_path):
 def test_steer_to_objects():
     """The TIA draws the object where the goal says, by a byte that Meanings finds, too."""
     run = played(100, 60)
-    found = diffvcs.steer(run, "object:player 0 x=90,object:player 0 y=61", searches=["horizon", "mixed"], seeds=2, budget=3000)
+    found = diffvcs.steer(
+        run, "object:player 0 x=90,object:player 0 y=61", searches=["horizon", "mixed"], seeds=2, budget=3000
+    )
     assert all(result.value == 0 for result in found)
     for result in found:
         machine = diffvcs.Machine(CART)
