@@ -31,18 +31,30 @@ PLAYERS = {
     "hero": ("9B", "9F"), "tennis": ("9A", "98"), "frostbite": ("E6", "E4"), "skiing": ("99",),
     "private_eye": ("BF", "D6"), "venture": ("D5", "9A"),
 }  # fmt: skip
-# Where it is to be after 60 frames, as `--draw 7` draws it. The searches were not developed with these goals.
+# Where it is to be after 60 frames, as `--draw 28` and `--objects --draw 29` draw it. The searches were not developed with these goals.
 CELLS = {
-    "seaquest": "ram:C6=32,ram:E1=36",
-    "riverraid": "ram:B3=75",
-    "demon_attack": "ram:96=181",
-    "boxing": "ram:A0=36,ram:A2=3",
-    "hero": "ram:9B=27,ram:9F=81",
-    "tennis": "ram:9A=84,ram:98=148",
-    "frostbite": "ram:E6=54,ram:E4=27",
-    "skiing": "ram:99=66",
-    "private_eye": "ram:BF=135,ram:D6=31",
-    "venture": "ram:D5=72,ram:9A=73",
+    "seaquest": "ram:C6=60,ram:E1=24",
+    "riverraid": "ram:B3=62",
+    "demon_attack": "ram:96=197",
+    "boxing": "ram:A0=30,ram:A2=12",
+    "hero": "ram:9B=52,ram:9F=78",
+    "tennis": "ram:9A=58,ram:98=140",
+    "frostbite": "ram:E6=69,ram:E4=27",
+    "skiing": "ram:99=79",
+    "private_eye": "ram:BF=115,ram:D6=25",
+    "venture": "ram:D5=67,ram:9A=78",
+}
+OBJECTS = {
+    "seaquest": "object:player 0 x=59,object:player 0 y=83",
+    "riverraid": "object:player 0 x=63",
+    "demon_attack": "object:ball x=86",
+    "boxing": "object:player 0 x=37,object:player 0 y=43",
+    "hero": "object:player 1 x=50,object:player 1 y=75",
+    "tennis": "object:player 0 x=72,object:player 0 y=24",
+    "frostbite": "object:player 0 x=57,object:player 0 y=67",
+    "skiing": "object:player 0 x=64",
+    "private_eye": "object:player 0 x=114,ram:D6=20",
+    "venture": "object:ball x=71,object:ball y=173",
 }
 CELL_SEARCHES = ("random", "blind", "cem", "evolution", "horizon", "mixed")
 BASELINES = ("random", "blind", "cem", "evolution")
