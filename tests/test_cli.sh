@@ -522,8 +522,8 @@ exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.
 
 exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3 --searches all --out steer.tsv
 says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
-[ "$(wc -l <steer.tsv)" = 25 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
-report $? "3 seeds, 8 searches"
+[ "$(wc -l <steer.tsv)" = 28 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
+report $? "3 seeds, 9 searches"
 exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3 --searches all --jobs 1 --out one.tsv
 same "the same sequences" steer.tsv one.tsv
 actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)
@@ -533,6 +533,17 @@ for goal in ram:80 ram:80=256 ram:80=x ram:80.3=1 ram:7F=1 pixel:1,1=3 screen po
   exits 2 "steer to $goal" steer demo --actions NOOP --goal $goal --out steer.tsv
 done
 says err "a goal is score or ram:9C=60"
+exits 0 "steer an object" steer demo --actions NOOP*100 --goal "object:player 0 x=90,ram:8F=60" --budget 3000 --seeds 3 --out object.tsv
+says out "^\\| horizon \\| 0 \\| 0 \\| 0 \\| 3 of 3 \\|"
+exits 2 "steer an object that there is not" steer demo --goal "object:player 7 x=80" --out object.tsv
+says err "demo has no 'player 7 x'; there are: player 0 x, player 1 x, .* and [0-9]+ more"
+exits 2 "steer an object out of the picture" steer demo --goal "object:player 0 x=160" --out object.tsv
+says err "player 0 x cannot be 160: the picture has the pixels 0 to 159"
+exits 2 "steer an object where no value puts it" steer demo --goal "object:player 0 y=190" --out object.tsv
+says err "player 0 y cannot be 190: no value of byte .8F puts it there"
+head -c 4096 /dev/zero >unknown.bin
+exits 2 "steer an object of an unknown cartridge" steer unknown.bin --goal "object:player 0 x=80" --out object.tsv
+says err "no object of this cartridge is known"
 exits 2 "an unknown search" steer demo --goal score --searches exact,best --out steer.tsv
 exits 0 "the default search alone" steer demo --goal score --horizon 5 --budget 50 --seeds 1 --out steer.tsv
 says out "^\\| horizon \\|"

@@ -114,6 +114,7 @@ done <<'TABLE'
 2;--pixel takes X,Y;edit demo --target text.png --pixel 1
 2;--goal is needed;steer demo
 2;a goal is score or ram:9C=60;steer demo --goal win
+2;demo has no 'ball z'. there are: player 0 x;steer demo --goal "object:ball z=3"
 2;--methods takes some of naive;score demo --methods bits
 2;GAME is missing: which games;score
 2;did you mean|there are;paper --only tabel --out paper

@@ -654,15 +654,17 @@ enum {
   VCS_STEER_EXACT,
   VCS_STEER_CEM,
   VCS_STEER_HORIZON,
+  VCS_STEER_MIXED,
   VCS_STEERS
 };
 VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact", "cem",
-                                                   "horizon" */
+                                                   "horizon", "mixed" */
 
 typedef struct {
-  const char *goal;        /* "score" (as high as possible), "ram:9C=60" (this value after the last frame), or several
-                              such cells with commas between them, at most eight: the sum of distances counts */
-  const vcs_env_t *env;    /* needed for the score */
+  const char *goal;     /* "score" (as high as possible), "ram:9C=60" (this value after the last frame), "object:player
+                           0 x=80" (this pixel, by the table of docs/annotations.md), or several such cells with
+                           commas between them, at most eight: the sum of distances counts */
+  const vcs_env_t *env; /* needed for the score */
   const int32_t *searches; /* VCS_STEER_...; NULL: all */
   int32_t search_count;
   int64_t seeds;   /* beginnings for each search; 0 means 1 */

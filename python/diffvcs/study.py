@@ -41,7 +41,7 @@ from .machine import ACTION_NAMES
 
 METHODS = ("naive", "ste", "bit", "bit+fork", "exact", "hybrid")
 SCORED = ("naive", "ste", "bit", "bit+fork", "hybrid", "exact")  # by default, in this order
-SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon")
+SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon", "mixed")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
 CONTROLS = ("right", "left", "up", "down")
@@ -678,8 +678,9 @@ def steer(
 
     Args:
         run: its frames are the ones in which actions are chosen.
-        goal: "score", or "ram:9C=60", the value of a byte after the last frame.
-        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon".
+        goal: "score"; "ram:9C=60", the value of a byte after the last frame; "object:player 0 x=80", the pixel of an object then,
+            as Machine.set names it (docs/annotations.md); or up to eight bytes and objects with commas between them.
+        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact", "cem", "horizon", "mixed".
         seeds: how often each search begins anew; budget: emulated frames for each search and seed.
         window: of forks, in instructions; threads: 0: one for each core.
 

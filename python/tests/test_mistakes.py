@@ -86,6 +86,7 @@ MISTAKES = {
     "an output that is none": (lambda: diffvcs.explain(played(), "pixel 3"), "an output is pixel:X,Y"),
     "an object that is none": (lambda: diffvcs.explain(played(), object="P7"), "no object 'P7'; there are P0"),
     "a goal that is none": (lambda: diffvcs.steer(played(), "win"), "a goal is score or ram:9C=60"),
+    "a goal of an object that there is not": (lambda: diffvcs.steer(played(), "object:player 7 x=80"), "demo has no 'player 7 x'; there are: player 0 x"),
     "a patch that is none": (lambda: diffvcs.apply_patch(np.zeros(8, np.uint8), b"nothing"), "patch"),
     "an unknown Gymnasium argument": (lambda: env(frameskp=3), "frameskp"),
     "an unknown observation": (lambda: env(obs_type="rgba"), "obs_type is one of rgb, grayscale, ram"),

@@ -239,6 +239,36 @@ def test_steer(tmp_path):
         assert [name for name, *times in spelled for _ in range(int(times[0]) if times else 1)] == result.actions
 
 
+def test_steer_to_objects():
+    """The TIA draws the object where the goal says, by a byte that Meanings finds, too."""
+    run = played(100, 60)
+    found = diffvcs.steer(
+        run, "object:player 0 x=90,object:player 0 y=61", searches=["horizon", "mixed"], seeds=2, budget=3000
+    )
+    assert all(result.value == 0 for result in found)
+    for result in found:
+        machine = diffvcs.Machine(CART)
+        machine.reset()
+        for action in ["NOOP"] * 100 + result.actions:
+            machine.act_on(action)
+        for name, pixel in (("player 0 x", 90), ("player 0 y", 61)):
+            byte, value = machine.meanings.value(name, pixel)
+            assert machine.ram[byte] == value
+        machine.act_on("NOOP")  # which draws what the last frame decided
+        things = machine.objects(playfield=False)
+        assert ((things["kind"] == 0) & (things["x"] == 90) & (things["y"] == 61)).any()
+
+
+def test_steer_by_bytes_or_objects():
+    """With a slope of 1 a goal is the same by its pixel and by its value."""
+    run = played(100, 30)
+    names = ["random", "blind", "smooth", "evolution", "exact", "cem", "horizon", "mixed"]
+    by_bytes, by_objects = (
+        diffvcs.steer(run, goal, searches=names, seeds=2, budget=600) for goal in ("ram:8A=70", "object:player 0 x=70")
+    )
+    assert by_bytes == by_objects
+
+
 @program
 def test_record_and_verify(tmp_path):
     command(tmp_path, "record", "demo", "--seed", 1, "--frames", 300, "--out", "demo.1.tsv")

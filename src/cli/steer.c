@@ -9,16 +9,20 @@
 static const char command[] = "diffvcs steer";
 static const vcs_usage_t usage = {
     command,
-    "Searches for controls of some frames so that bytes of RAM have given values after the last of them, or that the "
-    "score is high. The search `horizon` learns what each action does to the bytes in a frame, and plans with it; a "
+    "Searches for controls of some frames so that bytes of RAM have given values after the last of them, objects are "
+    "at "
+    "given pixels, or the score is high. Objects have the names of docs/annotations.md. The search `horizon` learns "
+    "what each action does to the bytes in a frame, and plans with it; a "
     "score it leaves to "
     "`exact`, which looks at 32 changes of the controls at a time, by their exact effects. --searches all compares "
     "them, "
     "with the same budget for each seed, with random sequences; a blind local search; the same guided by estimated "
-    "derivatives; ascent along probabilities of controls; the cross-entropy method; and evolution. Prints medians; the "
+    "derivatives; ascent along probabilities of controls; the cross-entropy method; evolution; and a mixture of exact "
+    "effects and draws in short windows. Prints medians; the "
     "table has the best sequence of each search. Derivatives are charged as the frames they cost. Sticks are searched, "
     "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
     "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000\n"
+    "diffvcs steer boxing --actions NOOP*300 --goal \"object:player 0 x=60,object:player 0 y=70\" --budget 4000\n"
     "diffvcs steer space_invaders --goal score --horizon 120 --budget 12000 --searches all\n"
     "diffvcs steer demo --frame 100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3\n"};
 
@@ -146,11 +150,12 @@ static int check_options(void *options) {
   if (!read_searches(o)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--searches takes all, or some of random, blind, guided, smooth, evolution, exact, cem, "
-                            "horizon, with commas; not '%s'",
+                            "horizon, mixed, with commas; not '%s'",
                             o->searches_text);
   }
   vcs_error_t error = {""};
-  if (!o->steer.goal) return vcs_cli_complain(command, VCS_EXIT_USAGE, "--goal is needed: score, or ram:9C=60");
+  if (!o->steer.goal)
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--goal is needed: score, ram:9C=60 or \"object:player 0 x=80\"");
   if (o->steer.budget < o->setup.setup.horizon) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--budget must be enough for one run of %d frames",
                             (int)o->setup.setup.horizon);
@@ -166,11 +171,13 @@ int vcs_cli_steer(int argc, char **argv) {
                  .steer = {.budget = 20000, .seeds = 20, .window = 16}};
   const vcs_arg_t args[] = {
       VCS_ARG_ROM(&o.setup),
-      VCS_ARG_TEXT("goal", &o.steer.goal, "WHAT",
-                   "score, or ram:9C=60: a byte of RAM and its value after the last frame"),
+      VCS_ARG_TEXT(
+          "goal", &o.steer.goal, "WHAT",
+          "score, or ram:9C=60: a byte of RAM and its value after the last frame, or \"object:player 0 x=80\": an "
+          "object's pixel then; up to eight bytes and objects, with commas"),
       VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_TEXT("searches", &o.searches_text, "LIST",
-                   "all, or some of random, blind, guided, smooth, evolution, exact, cem, horizon"),
+                   "all, or some of random, blind, guided, smooth, evolution, exact, cem, horizon, mixed"),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
       VCS_ARG_INTEGER("budget", &o.steer.budget, 1, INT64_C(1000000000000), "emulated frames for each search"),
       VCS_ARG_INTEGER("seeds", &o.steer.seeds, 1, SEEDS_MAX, "beginnings for each search"),

@@ -1,7 +1,7 @@
-/* steer.c: from a goal to controls: eight searches with the same budget (study.h, docs/steer.md).
+/* steer.c: from a goal to controls: nine searches with the same budget (study.h, docs/steer.md).
  *
- * The unknown is the controls of each frame; the goal is bytes of RAM with given values after the last frame, or a high
- * score.
+ * The unknown is the controls of each frame; the goal is bytes of RAM with given values or meanings after the last
+ * frame (steer_goal.c), or a high score.
  *
  *   random   draws independent sequences and keeps the best
  *   blind    changes a sequence at random, in one stretch or, every other time, everywhere, and keeps the change unless
@@ -19,13 +19,13 @@
  *
  *   horizon  learns the exact effect of each action on the goal's bytes in one frame, plans with it, and runs no frame
  *            twice
+ *   mixed    keeps probabilities in short windows, and mixes exact effects with draws by inverse variance
  *
- * Evolution and exact are in steer_population.c, horizon is in steer_horizon.c. The budget counts emulated frames. A
- * reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for the tapes)
- * and every fork with all instructions of its window; 5,400 instructions are a frame. All searches begin with the same
- * sequence for a seed, stop at the goal, and start no run that would exceed the budget.
+ * Evolution and exact are in steer_population.c, horizon and mixed in files of their names. The budget counts emulated
+ * frames. A reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for
+ * the tapes) and every fork with all instructions of its window; 5,400 instructions are a frame. All searches begin
+ * with the same sequence for a seed, stop at the goal, and start no run that would exceed the budget.
  */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,8 @@
 enum { INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16, FRAMES_MAX = 3600 };
 
 enum { RANDOM = VCS_STEER_RANDOM, GUIDED = VCS_STEER_GUIDED, SMOOTH = VCS_STEER_SMOOTH };
-static const char *const searches[VCS_STEERS] = {"random",    "blind", "guided", "smooth",
-                                                 "evolution", "exact", "cem",    "horizon"};
+static const char *const searches[VCS_STEERS] = {"random", "blind", "guided",  "smooth", "evolution",
+                                                 "exact",  "cem",   "horizon", "mixed"};
 
 const char *vcs_steer_name(int search) { return search >= 0 && search < VCS_STEERS ? searches[search] : NULL; }
 
@@ -48,12 +48,10 @@ const char *vcs_steer_name(int search) { return search >= 0 && search < VCS_STEE
 static const uint8_t inputs[] = {VCS_INPUT_UP, VCS_INPUT_DOWN, VCS_INPUT_LEFT, VCS_INPUT_RIGHT, VCS_INPUT_FIRE};
 enum { INPUTS = sizeof inputs };
 
-/* The same as three decisions; each of the 18 actions is a choice in all of them. */
-enum { DECISIONS = 3, CHOICES_MAX = 3 };
-static const struct {
-  uint8_t choices, held[CHOICES_MAX];
-} decisions[DECISIONS] = {
+enum { DECISIONS = VCS_STEER_DECISIONS, CHOICES_MAX = VCS_STEER_CHOICES };
+const vcs_steer_decision_t vcs_steer_decisions[DECISIONS] = {
     {3, {0, VCS_HELD_UP, VCS_HELD_DOWN}}, {3, {0, VCS_HELD_LEFT, VCS_HELD_RIGHT}}, {2, {0, VCS_HELD_FIRE}}};
+static const vcs_steer_decision_t *const decisions = vcs_steer_decisions;
 
 typedef vcs_steer_job_t job_t;
 typedef vcs_search_t search_t;
@@ -93,10 +91,10 @@ bool vcs_steer_goes_on(const search_t *s) {
 }
 
 double vcs_steer_value(const job_t *job, double score, const uint8_t *ram) {
-  int distance = 0;
+  double distance = 0;
   if (job->target.kind == VCS_SCALAR_SCORE) return score;
-  for (int i = 0; i < job->cell_count; i++) distance += abs((int)ram[job->cells[i].index] - job->cells[i].wanted);
-  return -(double)distance;
+  for (int i = 0; i < job->cell_count; i++) distance += (double)job->cells[i].distance[ram[job->cells[i].index]];
+  return -distance;
 }
 
 /* Sums what is gained from each frame on. A byte of RAM counts once, at the end. */
@@ -184,15 +182,26 @@ static void list_flips(search_t *s) {
   qsort(s->flips, (size_t)s->flip_count, sizeof *s->flips, by_merit);
 }
 
-/* Sets the adjoint of the goal: of the score, or of the distance of each byte, whose sign depends on the side. */
+/* By how much a bit brings a byte closer to its goal: for a value, along the distance, whose sign depends on the side;
+ * for what a byte means, the difference between the bit set and clear. */
+static float adjoint_of(const vcs_steer_cell_t *cell, int value, int bit) {
+  const float *distance = cell->distance;
+  const int mask = 1 << bit;
+  if (!cell->plain) return distance[value & ~mask] - distance[value | mask];
+  const bool below = value < 255 && distance[value + 1] < distance[value];
+  const float sign = distance[value] == 0 ? 0 : below ? 1 : -1;
+  return sign * (float)mask;
+}
+
+/* Sets the adjoint of the goal: of the score, or of the distance of each byte. */
 static void set_adjoint(search_t *s, const vcs_ending_t *ending) {
   const job_t *job = s->job;
   memset(s->state, 0, 8 * vcs_state_size(s->run.cart) * sizeof(float));
   for (int f = 0; f < s->run.frames; f++) s->rewards[f] = 1;
   for (int i = 0; i < 8 * job->cell_count; i++) {
-    const int index = job->cells[i / 8].index, distance = job->cells[i / 8].wanted - ending->machine->ram[index];
-    const float sign = (float)((distance > 0) - (distance < 0));
-    s->state[8 * (offsetof(vcs_t, ram) + (size_t)index) + (size_t)(i % 8)] += sign * (float)(1 << i % 8);
+    const vcs_steer_cell_t *cell = &job->cells[i / 8];
+    s->state[8 * (offsetof(vcs_t, ram) + (size_t)cell->index) + (size_t)(i % 8)] +=
+        adjoint_of(cell, ending->machine->ram[cell->index], i % 8);
   }
 }
 
@@ -264,7 +273,7 @@ typedef struct {
   } draws[COUNTED]; /* the last one is the best */
 } stretch_t;
 
-static int draw_choice(uint64_t *random, const double *chance, int choices) {
+int vcs_steer_choose(uint64_t *random, const double *chance, int choices) {
   const uint32_t fine = 1u << 30;
   double u = vcs_steer_draw(random, fine) / (double)fine;
   int choice = 0;
@@ -280,7 +289,7 @@ static double evaluate_draw(search_t *s, stretch_t *stretches, int number) {
     uint8_t *chosen = stretch->draws[number].chosen;
     s->tried[f] = 0;
     for (int d = 0; d < DECISIONS; d++) {
-      if (f % STRETCH == 0) chosen[d] = (uint8_t)draw_choice(&s->random, stretch->chance[d], decisions[d].choices);
+      if (f % STRETCH == 0) chosen[d] = (uint8_t)vcs_steer_choose(&s->random, stretch->chance[d], decisions[d].choices);
       s->tried[f] |= decisions[d].held[chosen[d]];
     }
   }
@@ -381,6 +390,7 @@ static void search(search_t *s, int kind) {
   if (kind == VCS_STEER_EVOLUTION) vcs_steer_evolution(s);
   if (kind == VCS_STEER_EXACT) vcs_steer_exact(s);
   if (kind == VCS_STEER_HORIZON) vcs_steer_horizon(s);
+  if (kind == VCS_STEER_MIXED) vcs_steer_mixed(s);
   while (vcs_steer_goes_on(s)) {
     if (kind == RANDOM) {
       vcs_steer_draw_sequence(s);
@@ -443,50 +453,13 @@ static bool search_item(void *context, size_t item, int worker) {
   return vcs_steps_add(&job->steps, 1) && !s.failed;
 }
 
-/* ---- Goals -------------------------------------------------------------------------------------------------- */
-
-/* A cell of a goal, "ram:9C=60". */
-static bool read_cell(job_t *job, const char *text, size_t length, vcs_error_t *error) {
-  char cell[32], *value, *end;
-  vcs_scalar_t target;
-  snprintf(cell, sizeof cell, "%.*s", (int)(length < sizeof cell ? length : 0), text);
-  value = strchr(cell, '=');
-  if (!value || !isdigit((unsigned char)value[1]) || job->cell_count == VCS_STEER_CELLS) return false;
-  *value++ = 0;
-  const long wanted = strtol(value, &end, 0);
-  if (*end || wanted > 255 || vcs_target_parse(cell, job->run->cart, job->options->env, NULL, &target, error) ||
-      target.kind != VCS_SCALAR_RAM || target.bit >= 0) {
-    return false;
-  }
-  job->cells[job->cell_count].index = target.index;
-  job->cells[job->cell_count++].wanted = (int)wanted;
-  return true;
-}
-
-/* "score", or cells with commas between them. */
-static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
-  const char *goal = job->options->goal ? job->options->goal : "";
-  if (strcmp(goal, "score") == 0) {
-    return vcs_target_parse(goal, job->run->cart, job->options->env, NULL, &job->target, error);
-  }
-  job->target.kind = VCS_SCALAR_RAM;
-  for (const char *at = goal;; at++) {
-    const size_t length = strcspn(at, ",");
-    if (!read_cell(job, at, length, error)) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                            "a goal is score or ram:9C=60 (0 to 255, or 0x3C), or up to %d such cells with commas "
-                            "between them, not '%.60s'",
-                            VCS_STEER_CELLS, goal);
-    }
-    at += length;
-    if (!*at) return VCS_OK;
-  }
-}
+/* ---- All of them ---------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, vcs_steer_t *results, int *scored,
                        vcs_error_t *error) {
-  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM,    VCS_STEER_BLIND, VCS_STEER_GUIDED, VCS_STEER_SMOOTH,
-                                          VCS_STEER_EVOLUTION, VCS_STEER_EXACT, VCS_STEER_CEM,    VCS_STEER_HORIZON};
+  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM, VCS_STEER_BLIND,     VCS_STEER_GUIDED,
+                                          VCS_STEER_SMOOTH, VCS_STEER_EVOLUTION, VCS_STEER_EXACT,
+                                          VCS_STEER_CEM,    VCS_STEER_HORIZON,   VCS_STEER_MIXED};
   vcs_steer_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_steer_options_t, &o, given, error);
   if (!o.searches) o.searches = all, o.search_count = VCS_STEERS;
@@ -503,7 +476,7 @@ vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, v
                           "a run of %d frames needs at most %d frames and a budget for one run", (int)run->frames,
                           FRAMES_MAX);
   }
-  status = read_goal(&job, error);
+  status = vcs_steer_read_goal(&job, error);
   if (status) return status;
   if (scored) *scored = job.target.kind == VCS_SCALAR_SCORE;
   vcs_steps_begin(&job.steps, &o.report, "searches", items);

@@ -1,4 +1,5 @@
-/* steer.h: a search for controls under way, and what the searches share (steer.c, steer_population.c). */
+/* steer.h: a search for controls under way, and what the searches share (steer.c, steer_population.c, steer_horizon.c,
+ * steer_mixed.c). */
 #ifndef VCS_STUDY_STEER_H
 #define VCS_STUDY_STEER_H
 
@@ -6,13 +7,18 @@
 
 enum { VCS_STEER_CELLS = 8 };
 
+/* A byte of RAM that a goal is about. */
+typedef struct {
+  int index;
+  bool plain;          /* the goal is a value of it, not what it means */
+  float distance[256]; /* of each value from the goal; 0: there */
+} vcs_steer_cell_t;
+
 typedef struct {
   const vcs_steer_options_t *options;
   const vcs_run_t *run;
   vcs_scalar_t target; /* its kind */
-  struct {
-    int index, wanted;
-  } cells[VCS_STEER_CELLS]; /* bytes of RAM and their values */
+  vcs_steer_cell_t cells[VCS_STEER_CELLS];
   int cell_count;
   vcs_steps_t steps;
   vcs_steer_t *results; /* [seed][search] */
@@ -42,8 +48,19 @@ typedef struct {
   bool failed;
 } vcs_search_t;
 
-/* A random number below a limit. */
+/* The controls of a player as three decisions; each of the 18 actions is a choice in all of them. */
+enum { VCS_STEER_DECISIONS = 3, VCS_STEER_CHOICES = 3 };
+typedef struct {
+  uint8_t choices, held[VCS_STEER_CHOICES];
+} vcs_steer_decision_t;
+extern const vcs_steer_decision_t vcs_steer_decisions[VCS_STEER_DECISIONS];
+
+/* steer_goal.c: fills target and cells from the options' goal. */
+vcs_status_t vcs_steer_read_goal(vcs_steer_job_t *job, vcs_error_t *error);
+
+/* A random number below a limit; a choice with these probabilities. */
 uint32_t vcs_steer_draw(uint64_t *state, uint32_t below);
+int vcs_steer_choose(uint64_t *random, const double *chance, int choices);
 
 /* Writes a random action into some frames from `from` on; returns the frame behind them. Draws a whole sequence into
  * s->tried. */
@@ -67,7 +84,8 @@ void vcs_steer_evolution(vcs_search_t *s);
 void vcs_steer_take(vcs_search_t *s, const uint8_t *held, double value); /* a sequence whose value is known */
 void vcs_steer_exact(vcs_search_t *s);
 
-/* The search of steer_horizon.c. */
+/* The searches of steer_horizon.c and steer_mixed.c. */
 void vcs_steer_horizon(vcs_search_t *s);
+void vcs_steer_mixed(vcs_search_t *s);
 
 #endif

@@ -180,13 +180,12 @@ static float promise_behind(const cell_t *cell, int to_go, int state, int action
 }
 
 /* The promises of all states, from the last frame back. */
-static void plan(cell_t *cell, int wanted, int first, int frames) {
+static void plan(cell_t *cell, const float distance[256], int first, int frames) {
   const int planned = frames < PLANNED ? frames : PLANNED;
-  const float delay = 0.25f / (float)planned, far = 0.5f / (float)(abs(first - wanted) + 8);
+  const float delay = 0.25f / (float)planned, far = 0.5f / (distance[first] + 8);
   expect(cell);
   for (int s = 0; s < STATES; s++) {
-    const int distance = abs(s / PACES - wanted);
-    cell->promise[0][s] = distance ? -fminf(far * (float)distance, 1) : 1;
+    cell->promise[0][s] = distance[s / PACES] > 0 ? -fminf(far * distance[s / PACES], 1) : 1;
   }
   for (int k = 1; k <= planned; k++) {
     for (int s = 0; s < STATES; s++) {
@@ -195,7 +194,7 @@ static void plan(cell_t *cell, int wanted, int first, int frames) {
         const float promise = promise_behind(cell, k - 1, s, a);
         most = promise > most ? promise : most;
       }
-      cell->promise[k][s] = most - (s / PACES != wanted ? delay : 0);
+      cell->promise[k][s] = most - (distance[s / PACES] > 0 ? delay : 0);
     }
   }
 }
@@ -265,7 +264,7 @@ static void plan_all(tree_t *t) {
   t->planned = s->spent;
   t->blur = blurs[vcs_steer_draw(&t->s->random, sizeof blurs / sizeof *blurs)];
   for (int c = 0; c < s->job->cell_count; c++) {
-    plan(&t->cells[c], s->job->cells[c].wanted, t->nodes[0].state[c] / PACES, s->run.frames);
+    plan(&t->cells[c], s->job->cells[c].distance, t->nodes[0].state[c] / PACES, s->run.frames);
   }
   rate_from(t, 0);
 }
