@@ -108,6 +108,7 @@ enum { VCS_ENTRIES = 256, VCS_HUES_KEPT = 128 };
 typedef struct {
   int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
   int16_t hues_count;
+  bool complete; /* it has all streaks of its frame */
   vcs_streak_t entry[VCS_OBJECTS][VCS_ENTRIES + 1];
   vcs_passage_t passage[VCS_OBJECTS][VCS_ENTRIES];
   vcs_hues_t hues[VCS_HUES_KEPT];
@@ -1421,6 +1422,7 @@ enum { VCS_ORDER_SHIFT = 10 };
 
 /* Makes the objects of a frame that is over. */
 VCS_SLOW_FN void vcs_recorder_make_objects(vcs_recorder_t *r) {
+  if (r->log) r->log->complete = r->logging == VCS_ALL_OBJECTS;
   for (int kind = 0; kind < VCS_OBJECTS && r->log; kind++) {
     const bool logged = r->logging >> kind & 1;
     r->log->count[kind] = (int16_t)(logged ? r->streak[kind] - r->log->entry[kind] : 0);

@@ -180,8 +180,8 @@ VCS_HOT_FN void vcs_asleep_move_at(vcs_t *m, vcs_video_t *video, unsigned change
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned objects = changed & asleep->on;
   if (objects) vcs_asleep_collide_these(m, video, objects, at);
-  if (asleep->rows && changed & (asleep->on | asleep->rows->always)) {
-    vcs_rows_change(asleep->rows, m, video, asleep->on, changed & (asleep->on | asleep->rows->always), clock);
+  if (asleep->rows && changed & (asleep->on | VCS_LOOK)) {
+    vcs_rows_change(asleep->rows, m, video, asleep->on, changed & (asleep->on | VCS_LOOK), clock);
   }
   vcs_asleep_part(asleep, changed & VCS_ALL_OBJECTS);
   video->stale |= (uint8_t)objects;
