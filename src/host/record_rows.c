@@ -103,13 +103,23 @@ VCS_SLOW_FN void write_event(vcs_row_log_t *log, vcs_event_t *event, int y, uint
   for (int i = 0; i < VCS_OBJECTS; i++) vcs_rows_copy(&event->line[i], &line[i]);
 }
 
-/* Whether an object has been elsewhere in the row that ends; if not, its cuts need not be known. */
-VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m) {
+/* Whether an object has been elsewhere in the row that ends; if not, its cuts need not be known. `event` is that of a
+ * row that is painted at once; *same: its cuts are the same. */
+VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_event_t *event, bool *same) {
+  const int count = log->cuts - log->stirred;
   bool moved = false;
-  for (int32_t i = log->stirred; i < log->cuts; i++) {
-    const vcs_cut_t *at = &log->cut[i];
+  for (int i = 0; i < count; i++) {
+    const vcs_cut_t *at = &log->cut[log->stirred + i];
     moved |= at->pos != m->pos[at->kind] || at->nusiz != vcs_nusiz_of(m, at->kind);
   }
+  *same = !moved || (event && event->cuts == count && count <= VCS_EVENT_CUTS);
+  for (int i = 0; moved && event && i < count && i < VCS_EVENT_CUTS; i++) {
+    uint32_t now;
+    __builtin_memcpy(&now, &log->cut[log->stirred + i], sizeof now);
+    *same &= event->cut[i] == now;
+    event->cut[i] = now;
+  }
+  if (moved && event) event->cuts = (uint8_t)(count < 255 ? count : 255);
   if (!moved) log->cuts = log->stirred;
   log->stirred = log->cuts;
   return moved;
@@ -120,11 +130,12 @@ VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t 
                         unsigned how, unsigned changed) {
   const int y = rows->number;
   vcs_event_t *event = &log->row[y];
-  if (VCS_UNLIKELY(log->cuts != log->stirred) && has_moved(log, m)) how |= VCS_EVENT_MOVES;
+  bool same = true;
+  if (VCS_UNLIKELY(log->cuts != log->stirred) && has_moved(log, m, event, &same)) how |= VCS_EVENT_MOVES;
   const uint64_t head = vcs_event_head(y, 0, VCS_WIDTH, rows->comb[y], how, rows->split);
   vcs_row_set_add(&log->painted, y);
   event->changed = (uint8_t)changed;
-  if (how & VCS_EVENT_MOVES || differs(event, head, rows, m, line)) write_event(log, event, y, head, rows, m, line);
+  if (!same || differs(event, head, rows, m, line)) write_event(log, event, y, head, rows, m, line);
 }
 
 /* A piece of a row, and with its last one the row. */
@@ -140,9 +151,10 @@ VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs
   if (differs(event, head, rows, m, line)) write_event(log, event, y, head, rows, m, line);
   if (x < VCS_WIDTH) return;
   vcs_event_t *row = &log->row[y];
-  const bool moves = log->cuts != log->stirred && has_moved(log, m);
+  bool same = true;
+  const bool moves = log->cuts != log->stirred && has_moved(log, m, NULL, &same);
   const uint64_t whole = vcs_event_pieces(y, log->first, log->pieces, moves);
-  if (moves || row->head != whole) vcs_row_set_add(&log->changed, y);
+  if (!same || row->head != whole) vcs_row_set_add(&log->changed, y);
   row->head = whole;
   vcs_row_set_add(&log->painted, y);
   log->first = log->pieces;

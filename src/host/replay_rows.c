@@ -27,8 +27,9 @@ static void replay_event(vcs_row_log_t *log, vcs_recorder_t *r, const vcs_event_
   if (x == VCS_WIDTH) vcs_record_row_end(m, r);
 }
 
-/* The cuts of row y before its piece of this number. Returns the number of the first one that is left. */
+/* The cuts of row y before its piece of this number; `cut` is the number of the first one that is left. */
 static int32_t replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int32_t cut, int y, int piece) {
+  while (cut < log->cuts && log->cut[cut].y < y) cut++;
   for (; cut < log->cuts && log->cut[cut].y == y && log->cut[cut].piece <= piece; cut++) {
     const vcs_cut_t *at = &log->cut[cut];
     log->m.pos[at->kind] = at->pos;
@@ -42,25 +43,20 @@ static int32_t replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int32_t cut, i
   return cut;
 }
 
-static void replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int y) {
+/* Returns the number of the first cut that is left. */
+static int32_t replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int32_t cut, int y) {
   const uint64_t head = log->row[y].head;
-  const unsigned how = (unsigned)VCS_EVENT_BYTE(head, VCS_EVENT_HOW);
-  int32_t cut = 0;
-  if (how & VCS_EVENT_MOVES) {
-    while (log->cut[cut].y < y) cut++;
-  } else {
-    cut = log->cuts;
-  }
-  if (!(how & VCS_EVENT_IN_PIECES)) {
-    replay_cuts(log, r, cut, y, VCS_LOG_PIECES);
+  if (!(VCS_EVENT_BYTE(head, VCS_EVENT_HOW) & VCS_EVENT_IN_PIECES)) {
+    cut = replay_cuts(log, r, cut, y, VCS_LOG_PIECES);
     replay_event(log, r, &log->row[y]);
-    return;
+    return cut;
   }
   const int end = (int)(head >> VCS_EVENT_END);
   for (int piece = (int)(head >> VCS_EVENT_FIRST & 0xFFFF); piece < end; piece++) {
     cut = replay_cuts(log, r, cut, y, piece);
     replay_event(log, r, &log->piece[piece]);
   }
+  return cut;
 }
 
 /* ---- Rows that are as they were -------------------------------------------------------------------------------------
@@ -82,7 +78,7 @@ static int copy_streaks(vcs_recorder_t *r, const vcs_log_t *last, int kind, int 
     vcs_streak_t *streak = r->streak[kind];
     const int rows = vcs_streak_rows(&entry[from]);
     *streak = entry[from];
-    streak->span &= ~0xFFFF0000ULL;
+    streak->span &= VCS_SPAN & ~0xFFFF0000ULL;
     if (streak->look & VCS_HUES) {
       vcs_hues_copy(&r->hues, &last->hues[(streak->look & 0xFF) - 1]);
       streak->look = VCS_HUES;
@@ -92,6 +88,7 @@ static int copy_streaks(vcs_recorder_t *r, const vcs_log_t *last, int kind, int 
       if (streak->span & VCS_PARTLY) r->partly |= (uint8_t)bit;
       return from + 1;
     }
+    streak->span |= (uint64_t)(unsigned)(from + 1) << VCS_LAST_AT;
     vcs_streak_done(r, kind, rows);
   }
   return from;
@@ -127,10 +124,15 @@ void vcs_recording_replay(vcs_recording_t *recording) {
   const bool known = log->valid && r->memory->log[!r->turn].complete;
   vcs_row_set_t other, any; /* rows that are not as they were, and those in which something begins or ends */
   int16_t next[VCS_OBJECTS] = {0};
+  int32_t cut = 0;
   bool synced = known;
   for (int w = 0; w < VCS_ROW_WORDS; w++) {
     other.word[w] = log->changed.word[w] | (log->painted.word[w] ^ log->listed.word[w]);
     any.word[w] = other.word[w] | log->painted.word[w];
+  }
+  if (known && next_row(&other, 0, height) == height) {
+    vcs_recorder_take_last(r);
+    return;
   }
   for (int y = 0; y < height; y++) {
     if (synced) {
@@ -141,7 +143,7 @@ void vcs_recording_replay(vcs_recording_t *recording) {
       y = next_row(&any, y, height);
     }
     if (y == height) break;
-    if (vcs_row_set_has(&log->painted, y)) replay_row(log, r, y);
+    if (vcs_row_set_has(&log->painted, y)) cut = replay_row(log, r, cut, y);
     synced = known && !vcs_row_set_has(&other, y);
   }
   vcs_recorder_finish(&log->m, r, height);

@@ -17,7 +17,7 @@
 #include "core/objects.h"
 #include "core/rows.h"
 
-enum { VCS_EVENT_LOOKS = (VCS_LOOKS_SIZE + 15) / 16 * 16 };
+enum { VCS_EVENT_LOOKS = (VCS_LOOKS_SIZE + 15) / 16 * 16, VCS_EVENT_CUTS = 12 };
 
 /* A row, or a piece of a row, when it was painted: all that its objects depend on. */
 typedef struct {
@@ -26,6 +26,8 @@ typedef struct {
   uint8_t looks[VCS_EVENT_LOOKS]; /* the registers that make the picture */
   vcs_pixels_t line[VCS_OBJECTS]; /* what each object lights */
   uint8_t changed;                /* objects, or VCS_LOOK, that are not as in the row above */
+  uint8_t cuts;                   /* number of cuts of a row in which an object moves, ... */
+  uint32_t cut[VCS_EVENT_CUTS];   /* ... and the first ones: kind, pos, nusiz and x */
 } vcs_event_t;
 
 /* How it was painted. VCS_EVENT_IN_PIECES: the row itself is in pieces, and its event has only a head. */
