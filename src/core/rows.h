@@ -31,9 +31,9 @@
 #include "tia_video.h"
 
 #ifndef VCS_ROW_PAINTED /* a file that records objects defines all of these */
-#define VCS_ROW_PAINTED(rows, m, line, layers, from, x)
+#define VCS_ROW_PAINTED(rows, m, line, layers, on, from, x)
 #define VCS_ROW_DARK(rows, m, video, on, from, x)
-#define VCS_ROW_COPIED(rows, m, line)
+#define VCS_ROW_COPIED(rows, m, line, on)
 #define VCS_ROW_LOOK(rows, m, changed)
 #define VCS_ROW_CUT(rows, m, object, x)
 #endif
@@ -230,7 +230,7 @@ VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, cons
   }
   vcs_rows_gather(rows, m, video, on, now);
   vcs_rows_layers(m, video->line, &layers);
-  VCS_ROW_PAINTED(rows, m, video->line, &layers, from, x);
+  VCS_ROW_PAINTED(rows, m, video->line, &layers, on, from, x);
   vcs_rows_paint_layers(kind, &layers, from, x, rows->row);
   vcs_rows_let_go(rows, video, now);
 }
@@ -248,7 +248,7 @@ VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
       rows->split = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
-      VCS_ROW_COPIED(rows, m, video->line);
+      VCS_ROW_COPIED(rows, m, video->line, on);
     }
     if (comb == 0) {
       __builtin_memset(rows->row, 0, VCS_COMB_PIXELS);

@@ -38,7 +38,9 @@ int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs
 
 vcs_recording_t *vcs_recording_create(void) {
   vcs_recording_t *recording = calloc(1, sizeof *recording);
-  if (recording) vcs_recorder_make(&recording->recorder, &recording->memory);
+  if (!recording) return NULL;
+  vcs_recorder_make(&recording->recorder, &recording->memory);
+  vcs_row_log_make(&recording->rows);
   return recording;
 }
 

@@ -12,15 +12,15 @@
 
 struct vcs_rows;
 VCS_HOT_FN void painted(const struct vcs_rows *rows, const vcs_t *m, const vcs_pixels_t *line,
-                        const vcs_layers_t *layers, int from, int x);
+                        const vcs_layers_t *layers, unsigned on, int from, int x);
 VCS_SLOW_FN void darkened(const struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int from,
                           int x);
-VCS_HOT_FN void copied(const struct vcs_rows *rows, const vcs_t *m, const vcs_pixels_t *line);
+VCS_HOT_FN void copied(const struct vcs_rows *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on);
 VCS_HOT_FN void looks(const struct vcs_rows *rows, const vcs_t *m, unsigned changed);
 VCS_HOT_FN void cut(const struct vcs_rows *rows, const vcs_t *m, int object, int x);
-#define VCS_ROW_PAINTED(rows, m, line, layers, from, x) painted(rows, m, line, layers, from, x)
+#define VCS_ROW_PAINTED(rows, m, line, layers, on, from, x) painted(rows, m, line, layers, on, from, x)
 #define VCS_ROW_DARK(rows, m, video, on, from, x) darkened(rows, m, video, on, from, x)
-#define VCS_ROW_COPIED(rows, m, line) copied(rows, m, line)
+#define VCS_ROW_COPIED(rows, m, line, on) copied(rows, m, line, on)
 #define VCS_ROW_LOOK(rows, m, changed) looks(rows, m, changed)
 #define VCS_ROW_CUT(rows, m, object, x) cut(rows, m, object, x)
 #include "core/rows.h"
@@ -31,41 +31,39 @@ VCS_HOT_FN void cut(const struct vcs_rows *rows, const vcs_t *m, int object, int
 /* ---- The log ------------------------------------------------------------------------------------------------------
  */
 
-/* The registers on which the objects of a row depend. */
-#define PLACE(field) offsetof(vcs_t, field) - VCS_LOOKS_FROM
-static const uint8_t counting[VCS_EVENT_LOOKS] = {[PLACE(nusiz)] = 0xFF,
-                                                  [PLACE(nusiz) + 1] = 0xFF,
-                                                  [PLACE(colu) + 1] = 0xFF,
-                                                  [PLACE(colu) + 2] = 0xFF,
-                                                  [PLACE(colu) + 3] = 0xFF,
-                                                  [PLACE(ctrlpf)] = 0xFF,
-                                                  [PLACE(reflect)] = 0xFF,
-                                                  [PLACE(reflect) + 1] = 0xFF,
-                                                  [PLACE(pf)] = 0xFF,
-                                                  [PLACE(pf) + 1] = 0xFF,
-                                                  [PLACE(pf) + 2] = 0xFF,
-                                                  [PLACE(grp)] = 0xFF,
-                                                  [PLACE(grp) + 1] = 0xFF,
-                                                  [PLACE(grp_old)] = 0xFF,
-                                                  [PLACE(grp_old) + 1] = 0xFF,
-                                                  [PLACE(enam)] = 0xFF,
-                                                  [PLACE(enam) + 1] = 0xFF,
-                                                  [PLACE(enabl)] = 0xFF,
-                                                  [PLACE(enabl_old)] = 0xFF,
-                                                  [PLACE(vdelp)] = 0xFF,
-                                                  [PLACE(vdelp) + 1] = 0xFF,
-                                                  [PLACE(vdelbl)] = 0xFF,
-                                                  [PLACE(resmp)] = 0xFF,
-                                                  [PLACE(resmp) + 1] = 0xFF,
-                                                  [PLACE(pos)] = 0xFF,
-                                                  [PLACE(pos) + 1] = 0xFF,
-                                                  [PLACE(pos) + 2] = 0xFF,
-                                                  [PLACE(pos) + 3] = 0xFF,
-                                                  [PLACE(pos) + 4] = 0xFF,
-                                                  [PLACE(first_copy_off)] = 0xFF,
-                                                  [PLACE(first_copy_off) + 1] = 0xFF,
-                                                  [PLACE(pf_mirrored)] = 0xFF,
-                                                  [PLACE(stars_shape)] = 0xFF};
+/* The registers on which the objects of a row depend: those that say what is on, and those of what is on. Where an
+ * object that is off would be, and its colour, do not count. */
+#define COUNT(field, index) counting[offsetof(vcs_t, field) - VCS_LOOKS_FROM + (size_t)(index)] = 0xFF
+static void count_registers(uint8_t counting[VCS_EVENT_LOOKS], unsigned on) {
+  for (int i = 0; i < 2; i++) {
+    COUNT(grp, i);
+    COUNT(grp_old, i);
+    COUNT(enam, i);
+    COUNT(vdelp, i);
+    COUNT(resmp, i);
+    if (on >> i & 5) { /* a player and its missile */
+      COUNT(nusiz, i);
+      COUNT(colu, VCS_COLUP0 + i);
+      COUNT(reflect, i);
+      COUNT(first_copy_off, i);
+    }
+  }
+  for (int i = 0; i < 3; i++) COUNT(pf, i);
+  for (int i = 0; i < VCS_PF; i++) {
+    if (on >> i & 1) COUNT(pos, i);
+  }
+  if (on >> VCS_BL) COUNT(colu, VCS_COLUPF);
+  COUNT(ctrlpf, 0);
+  COUNT(enabl, 0);
+  COUNT(enabl_old, 0);
+  COUNT(vdelbl, 0);
+  COUNT(pf_mirrored, 0);
+  COUNT(stars_shape, 0);
+}
+
+void vcs_row_log_make(vcs_row_log_t *log) {
+  for (unsigned on = 0; on <= VCS_ALL_OBJECTS; on++) count_registers(log->counting[on], on);
+}
 
 /* Sixteen bytes at once. */
 typedef uint64_t words_t __attribute__((vector_size(16)));
@@ -78,7 +76,9 @@ VCS_HOT_FN words_t words_at(const uint8_t *bytes) {
 /* Whether an event is another one than what is painted now. `split` objects have masks that do not follow from their
  * registers. */
 VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_rows_t *rows, const vcs_t *m,
-                        const vcs_pixels_t *line) {
+                        const vcs_pixels_t *line, unsigned on) {
+  on |= rows->split | (rows->kept ? 1u << VCS_PF : 0) | (m->ctrlpf & 2 ? VCS_ALL_OBJECTS : 0); /* the score's colours */
+  const uint8_t *counting = rows->log->counting[on];
   const uint8_t *looks = (const uint8_t *)m + VCS_LOOKS_FROM;
   const int last = VCS_LOOKS_SIZE - 16;
   const words_t other = ((words_at(looks) ^ words_at(event->looks)) & words_at(counting)) |
@@ -127,7 +127,7 @@ VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_event_t *even
 
 /* A row that is painted at once. */
 VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
-                        unsigned how, unsigned changed) {
+                        unsigned how, unsigned on, unsigned changed) {
   const int y = rows->number;
   vcs_event_t *event = &log->row[y];
   bool same = true;
@@ -135,12 +135,12 @@ VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t 
   const uint64_t head = vcs_event_head(y, 0, VCS_WIDTH, rows->comb[y], how, rows->split);
   vcs_row_set_add(&log->painted, y);
   event->changed = (uint8_t)changed;
-  if (!same || differs(event, head, rows, m, line)) write_event(log, event, y, head, rows, m, line);
+  if (!same || differs(event, head, rows, m, line, on)) write_event(log, event, y, head, rows, m, line);
 }
 
 /* A piece of a row, and with its last one the row. */
 VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
-                           int from, int x, unsigned how) {
+                           int from, int x, unsigned how, unsigned on) {
   const int y = rows->number;
   if (log->pieces == VCS_LOG_PIECES) {
     log->lost = true;
@@ -148,7 +148,7 @@ VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs
   }
   vcs_event_t *event = &log->piece[log->pieces++];
   const uint64_t head = vcs_event_head(y, from, x, rows->comb[y], how, rows->split);
-  if (differs(event, head, rows, m, line)) write_event(log, event, y, head, rows, m, line);
+  if (differs(event, head, rows, m, line, on)) write_event(log, event, y, head, rows, m, line);
   if (x < VCS_WIDTH) return;
   vcs_event_t *row = &log->row[y];
   bool same = true;
@@ -206,13 +206,13 @@ VCS_SLOW_FN void record_dark(const vcs_rows_t *rows, const vcs_t *m, const vcs_p
 
 /* Pixels [from, x) of the row are painted. */
 VCS_HOT_FN void painted(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, const vcs_layers_t *layers,
-                        int from, int x) {
+                        unsigned on, int from, int x) {
   if (VCS_UNLIKELY(!rows->log)) {
     record(rows, m, line, layers, from, x);
   } else if (x - from == VCS_WIDTH) {
-    log_row(rows->log, rows, m, line, 0, rows->dirty | rows->split);
+    log_row(rows->log, rows, m, line, 0, on, rows->dirty | rows->split);
   } else {
-    log_piece(rows->log, rows, m, line, from, x, x == VCS_WIDTH || rows->log->collects ? VCS_EVENT_COLLECT : 0);
+    log_piece(rows->log, rows, m, line, from, x, x == VCS_WIDTH || rows->log->collects ? VCS_EVENT_COLLECT : 0, on);
   }
 }
 
@@ -224,19 +224,19 @@ VCS_SLOW_FN void darkened(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *v
   if (!rows->log) {
     record_dark(rows, m, video->line, from, x);
   } else if (piece) {
-    log_piece(rows->log, rows, m, video->line, from, x, VCS_EVENT_DARK);
+    log_piece(rows->log, rows, m, video->line, from, x, VCS_EVENT_DARK, on);
   } else {
-    log_row(rows->log, rows, m, video->line, VCS_EVENT_DARK, VCS_ALL_OBJECTS);
+    log_row(rows->log, rows, m, video->line, VCS_EVENT_DARK, on, VCS_ALL_OBJECTS);
   }
   if (piece) vcs_rows_let_go(rows, video, now);
 }
 
 /* The row is a copy of the row above it. */
-VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line) {
+VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on) {
   const int y = rows->number;
   if (rows->comb[y] == rows->comb[y - 1] || m->vblank & 2) return;
   if (rows->log) {
-    log_row(rows->log, rows, m, line, 0, 0);
+    log_row(rows->log, rows, m, line, 0, on, 0);
   } else {
     vcs_record_row(m, rows->recorder, y, VCS_ALL_OBJECTS, 0, line, NULL, rows->comb[y]);
   }

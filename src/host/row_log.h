@@ -71,10 +71,14 @@ typedef struct vcs_row_log {
   bool collects;         /* objects are about to change together with the look */
   int32_t pieces, first; /* number of pieces so far, and of those before the present row */
   int32_t cuts, stirred; /* number of cuts so far, and of those before the present row */
+  uint8_t counting[VCS_ALL_OBJECTS + 1][VCS_EVENT_LOOKS]; /* by the objects that are on: the registers that count */
   vcs_event_t row[VCS_ROWS_MOST], piece[VCS_LOG_PIECES];
   vcs_cut_t cut[VCS_LOG_CUTS];
   vcs_t m; /* a machine with the registers of an event */
 } vcs_row_log_t;
+
+/* Makes a log of zeros one that has no frame (record_rows.c). */
+void vcs_row_log_make(vcs_row_log_t *log);
 
 /* A frame begins. */
 VCS_FN void vcs_row_log_start(vcs_row_log_t *log) {
