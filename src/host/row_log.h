@@ -61,7 +61,7 @@ typedef struct {
 VCS_FN void vcs_row_set_add(vcs_row_set_t *set, int y) { set->word[y >> 6] |= 1ULL << (y & 63); }
 VCS_FN bool vcs_row_set_has(const vcs_row_set_t *set, int y) { return set->word[y >> 6] >> (y & 63) & 1; }
 
-enum { VCS_LOG_PIECES = 1024, VCS_LOG_CUTS = 1024 };
+enum { VCS_LOG_PIECES = 2048, VCS_LOG_CUTS = 1024 };
 typedef struct vcs_row_log {
   vcs_row_set_t painted; /* rows that are painted in the present frame, and ... */
   vcs_row_set_t listed;  /* ... in the last one that was listed */
