@@ -1200,15 +1200,12 @@ VCS_FN uint64_t vcs_row_common(const vcs_t *m) {
  * compared with its streak, and what is, or was, partly covered. */
 VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
                            const vcs_pixels_t line[VCS_OBJECTS], const vcs_layers_t *layers, int blank) {
-  bool same = !(changed & VCS_LOOK) && blank == r->blank;
+  const uint64_t common = vcs_row_common(m); /* a colour that changes while its objects are off is in no `changed` */
+  const bool same = common == r->common && blank == r->blank && (m->ctrlpf & 6) != 6; /* 6: what is on counts, too */
   vcs_cover_t cover;
   changed |= r->unknown;
-  if (!same || (m->ctrlpf & 6) == 6) { /* then it depends on what is on, too */
-    const uint64_t common = vcs_row_common(m);
-    same = common == r->common && blank == r->blank && (m->ctrlpf & 6) != 6;
-    r->common = common;
-    r->blank = blank;
-  }
+  r->common = common;
+  r->blank = blank;
   changed &= VCS_ALL_OBJECTS;
   if (same && !changed && on) return;
   unsigned lit = r->lit & on & ~changed;
