@@ -31,9 +31,9 @@
 #include "tia_video.h"
 
 #ifndef VCS_ROW_PAINTED /* a file that records objects defines all of these */
-#define VCS_ROW_PAINTED(rows, m, line, layers, from, x)
+#define VCS_ROW_PAINTED(rows, m, line, layers, on, from, x)
 #define VCS_ROW_DARK(rows, m, video, on, from, x)
-#define VCS_ROW_COPIED(rows, m, line)
+#define VCS_ROW_COPIED(rows, m, line, on)
 #define VCS_ROW_LOOK(rows, m, changed)
 #define VCS_ROW_CUT(rows, m, object, x)
 #endif
@@ -46,14 +46,14 @@ typedef struct vcs_rows {
   uint8_t *row;                     /* ... its bytes */
   uint8_t x;                        /* ... the pixel up to which it is painted */
   uint8_t dirty;                    /* objects, or VCS_LOOK, that are not as in the row above it */
-  uint8_t always;                   /* objects, or VCS_LOOK, whose changes count even if they are off */
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
   uint64_t field;                   /* bits of PF0 to PF2 in the left half of the row, and in the right half, ... */
   uint64_t kept;                    /* ... which may have changed since the beam passed them */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
-  struct vcs_recorder *recorder;    /* of objects, or NULL */
+  struct vcs_recorder *recorder;    /* of objects, or NULL, ... */
+  struct vcs_row_log *log;          /* ... or a log of the rows for one, or NULL */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                   int x); /* vcs_rows_cut, ... */
   void (*end_rows)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
@@ -230,7 +230,7 @@ VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, cons
   }
   vcs_rows_gather(rows, m, video, on, now);
   vcs_rows_layers(m, video->line, &layers);
-  VCS_ROW_PAINTED(rows, m, video->line, &layers, from, x);
+  VCS_ROW_PAINTED(rows, m, video->line, &layers, on, from, x);
   vcs_rows_paint_layers(kind, &layers, from, x, rows->row);
   vcs_rows_let_go(rows, video, now);
 }
@@ -248,7 +248,7 @@ VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
       rows->split = rows->x = 0;
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
-      VCS_ROW_COPIED(rows, m, video->line);
+      VCS_ROW_COPIED(rows, m, video->line, on);
     }
     if (comb == 0) {
       __builtin_memset(rows->row, 0, VCS_COMB_PIXELS);
@@ -324,7 +324,7 @@ VCS_FN void vcs_rows_choose(vcs_rows_t *rows) {
 
 VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
   rows->recorder = NULL;
-  rows->always = VCS_LOOK;
+  rows->log = NULL;
   vcs_rows_choose(rows);
   rows->number = m->line - m->first_line;
   rows->clock = VCS_LINE_CLOCKS * m->line + VCS_HBLANK_CLOCKS;
@@ -368,7 +368,7 @@ VCS_TABLE(uint8_t, vcs_coloured, 4,
 VCS_HOT_FN void vcs_rows_recolour(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned colour,
                                   int32_t clock) {
   const unsigned objects = vcs_coloured(colour), player = colour & 1;
-  const unsigned seen = (on | rows->split | rows->always | (rows->kept ? 1u << VCS_PF : 0)) & objects;
+  const unsigned seen = (on | rows->split | (rows->kept ? 1u << VCS_PF : 0)) & objects;
   if (objects && !(m->ctrlpf & 2)) {
     if (!seen) return;
     const int x = clock - rows->clock;

@@ -180,8 +180,9 @@ VCS_HOT_FN void vcs_asleep_move_at(vcs_t *m, vcs_video_t *video, unsigned change
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned objects = changed & asleep->on;
   if (objects) vcs_asleep_collide_these(m, video, objects, at);
-  if (asleep->rows && changed & (asleep->on | asleep->rows->always)) {
-    vcs_rows_change(asleep->rows, m, video, asleep->on, changed & (asleep->on | asleep->rows->always), clock);
+  if (asleep->rows) { /* an object that is off may have been on in a row that is not painted yet */
+    const unsigned shown = changed & (asleep->on | asleep->rows->split | VCS_LOOK);
+    if (shown) vcs_rows_change(asleep->rows, m, video, asleep->on, shown, clock);
   }
   vcs_asleep_part(asleep, changed & VCS_ALL_OBJECTS);
   video->stale |= (uint8_t)objects;

@@ -17,10 +17,10 @@ static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
 
 /* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
 static bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows, vcs_recorder_t *recorder,
-                       vcs_asleep_t *asleep) {
+                       vcs_row_log_t *log, vcs_asleep_t *asleep) {
   vcs_console_start_frame(cart, m);
   if (rows) vcs_rows_start(rows, m, frames);
-  if (rows && recorder) vcs_record_rows(rows, recorder);
+  if (rows && (recorder || log)) vcs_record_rows(rows, recorder, log);
   vcs_asleep_start(m, asleep, cart, frames, rows);
   vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
   if (m->partial) return false;
@@ -36,13 +36,13 @@ enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
 
 /* The same for a machine that stays as it was if the answer is false. */
 static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
-                         vcs_asleep_t *asleep) {
+                         vcs_row_log_t *log, vcs_asleep_t *asleep) {
   uint8_t before[COPY_MOST];
   vcs_rows_t rows;
   const size_t size = vcs_machine_size(cart);
   if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
   memcpy(before, m, size);
-  if (run_asleep(cart, m, frames, frames ? &rows : NULL, recorder, asleep)) return true;
+  if (run_asleep(cart, m, frames, frames ? &rows : NULL, recorder, log, asleep)) return true;
   memcpy(m, before, size);
   return false;
 }
@@ -255,19 +255,19 @@ static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
   return run->compiled ? run_native(run, allowance) : vcs_run(cart, m, video, allowance);
 }
 
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder, vcs_row_log_t *log) {
   vcs_native_run_t run;
   run.m = m;
   run.cart = cart;
   run.compiled = vcs_native_ready(cart->native, cart);
-  return frame_asleep(cart, m, frames, recorder, &run.asleep);
+  return frame_asleep(cart, m, frames, recorder, log, &run.asleep);
 }
 
 #else
 
-bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder, vcs_row_log_t *log) {
   vcs_asleep_t asleep;
-  return frame_asleep(cart, m, frames, recorder, &asleep);
+  return frame_asleep(cart, m, frames, recorder, log, &asleep);
 }
 
 #endif

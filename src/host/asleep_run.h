@@ -136,7 +136,13 @@ VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigne
 }
 
 VCS_SLOW_FN void set_reflect(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
-  if (asleep->on >> (VCS_P0 + i) & 1) change(m, asleep, VCS_P0 + i, VCS_REFP0);
+  if (asleep->on >> (VCS_P0 + i) & 1) {
+    change(m, asleep, VCS_P0 + i, VCS_REFP0);
+  } else if (asleep->rows && asleep->rows->split >> (VCS_P0 + i) & 1) { /* it was on in a row that may have ended */
+    const int32_t now = vcs_moment_now(m, asleep->last), clock = now + vcs_tia_delay(VCS_REFP0, now);
+    if (clock >= asleep->rows->clock + VCS_WIDTH)
+      asleep->rows->end_rows(asleep->rows, m, &asleep->video, asleep->on, clock);
+  }
   m->reflect[i] = value;
 }
 

@@ -143,8 +143,7 @@ static void frame(vcs_env_t *env) {
   if (env->watch) {
     watched_frame(env, frames);
   } else if (env->objects && frames) {
-    vcs_recording_frame(env->objects, env->cart, env->m, frames);
-    env->recorded = true;
+    env->recorded = vcs_recording_frame(env->objects, env->cart, env->m, frames);
   } else {
     vcs_frame(env->cart, env->m, frames);
   }

@@ -20,7 +20,7 @@ void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *control
 }
 
 void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  if (!vcs_asleep_frame(cart, m, frames, NULL)) vcs_console_frame(cart, m, frames);
+  if (!vcs_asleep_frame(cart, m, frames, NULL, NULL)) vcs_console_frame(cart, m, frames);
 }
 
 const uint8_t *vcs_picture(const vcs_t *m, const uint8_t *frames) { return frames + m->front * VCS_FRAME_BYTES; }

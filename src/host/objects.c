@@ -21,36 +21,43 @@ static void frame_beam(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_re
   vcs_record_beam_finish(m, recorder);
 }
 
-/* Runs a frame with a recorder. */
-static void frame_recorded(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder) {
-  vcs_recorder_start(recorder);
-  if (vcs_asleep_frame(cart, m, frames, recorder)) {
-    vcs_recorder_finish(m, recorder, cart->height);
-  } else {
-    vcs_recorder_start(recorder);
-    frame_beam(cart, m, frames, recorder);
-  }
-}
-
 int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_object_t *objects, int32_t capacity) {
   vcs_recorder_t recorder;
   uint8_t aside[2 * VCS_FRAME_BYTES];
   if (!frames) frames = aside;
   vcs_recorder_make(&recorder, NULL);
-  frame_recorded(cart, m, frames, &recorder);
+  vcs_recorder_start(&recorder);
+  if (vcs_asleep_frame(cart, m, frames, &recorder, NULL)) {
+    vcs_recorder_finish(m, &recorder, cart->height);
+  } else {
+    vcs_recorder_start(&recorder);
+    frame_beam(cart, m, frames, &recorder);
+  }
   return vcs_recorder_list(&recorder, objects, capacity < VCS_OBJECTS_MAX ? capacity : VCS_OBJECTS_MAX);
 }
 
 vcs_recording_t *vcs_recording_create(void) {
-  vcs_recording_t *recording = malloc(sizeof *recording);
-  if (recording) vcs_recorder_make(&recording->recorder, &recording->memory);
+  vcs_recording_t *recording = calloc(1, sizeof *recording);
+  if (!recording) return NULL;
+  vcs_recorder_make(&recording->recorder, &recording->memory);
+  vcs_row_log_make(&recording->rows);
   return recording;
 }
 
-void vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  frame_recorded(cart, m, frames, &recording->recorder);
+bool vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_recorder_start(&recording->recorder);
+  vcs_row_log_start(&recording->rows);
+  recording->height = cart->height;
+  recording->logged = vcs_asleep_frame(cart, m, frames, NULL, &recording->rows);
+  if (recording->logged) return !recording->rows.lost;
+  frame_beam(cart, m, frames, &recording->recorder);
+  return true;
 }
 
 int32_t vcs_recording_list(vcs_recording_t *recording, vcs_object_t *objects, int32_t capacity) {
+  if (!recording->recorder.made) {
+    if (recording->logged) vcs_recording_replay(recording);
+    recording->rows.valid = recording->logged;
+  }
   return vcs_recorder_list(&recording->recorder, objects, capacity < VCS_OBJECTS_MAX ? capacity : VCS_OBJECTS_MAX);
 }

@@ -2,7 +2,7 @@
 #ifndef VCS_HOST_RECORDING_H
 #define VCS_HOST_RECORDING_H
 
-#include "core/objects.h"
+#include "host/row_log.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,15 +12,21 @@ extern "C" {
 typedef struct vcs_recording {
   vcs_recorder_t recorder;
   vcs_memory_t memory;
+  bool logged;    /* the last frame is in `rows`; otherwise a TIA that draws has told the recorder */
+  int32_t height; /* rows of the picture */
+  vcs_row_log_t rows;
 } vcs_recording_t;
 
 vcs_recording_t *vcs_recording_create(void);
 
-/* Runs a frame and records it. */
-void vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+/* Runs a frame and records it. Returns false if it has more changes than are recorded. */
+bool vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
 /* Lists the objects of that frame, as vcs_frame_objects does, and returns their number. */
 int32_t vcs_recording_list(vcs_recording_t *recording, vcs_object_t *objects, int32_t capacity);
+
+/* Tells the recorder of the rows of the last frame (replay_rows.c). */
+void vcs_recording_replay(vcs_recording_t *recording);
 
 #ifdef __cplusplus
 }
