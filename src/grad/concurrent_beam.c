@@ -469,7 +469,7 @@ static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
   }
 }
 
-/* Registers that keep what is written to them, and that accesses read no further than `readers` has it: the byte of
+/* Registers that keep what is written to them, and that accesses read no further than `read_by` has it: the byte of
  * `looks`, and its value. */
 #define AT(field, i) (uint8_t)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
 static const uint8_t kept_in[64] = {[VCS_NUSIZ0] = AT(nusiz, 0),
@@ -499,25 +499,18 @@ VCS_HOT_FN bool keeps(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) 
   return *look;
 }
 
-/* Those of them that an access to another register reads. */
-static uint64_t readers(unsigned r) {
-  switch (r) {
-    case VCS_RESP0:
-    case VCS_RESP1:
-      return LOOK(nusiz, r - VCS_RESP0);
-    case VCS_GRP0:
-      return LOOK(grp, 1);
-    case VCS_GRP1:
-      return LOOK(grp, 0) | LOOK(enabl, 0);
-    case VCS_RESMP0:
-    case VCS_RESMP1:
-      return LOOK(nusiz, r - VCS_RESMP0);
-    case VCS_HMOVE:
-      return ALL_HM;
-    default:
-      return 0;
-  }
-}
+/* The registers, a bit each, whose accesses read a byte of `looks` that another one keeps. */
+#define REG(r) (1ull << (r))
+static const uint64_t read_by[64] = {[AT(nusiz, 0)] = REG(VCS_RESP0) | REG(VCS_RESMP0),
+                                     [AT(nusiz, 1)] = REG(VCS_RESP1) | REG(VCS_RESMP1),
+                                     [AT(grp, 0)] = REG(VCS_GRP1),
+                                     [AT(grp, 1)] = REG(VCS_GRP0),
+                                     [AT(enabl, 0)] = REG(VCS_GRP1),
+                                     [AT(hm, 0)] = REG(VCS_HMOVE),
+                                     [AT(hm, 1)] = REG(VCS_HMOVE),
+                                     [AT(hm, 2)] = REG(VCS_HMOVE),
+                                     [AT(hm, 3)] = REG(VCS_HMOVE),
+                                     [AT(hm, 4)] = REG(VCS_HMOVE)};
 
 /* Values that a flip's own accesses in a segment leave in registers. */
 enum { KEPT_MOST = 8 };
@@ -542,12 +535,13 @@ static bool keep_patches(const vcs_beam_work_t *work, const vcs_flip_beam_t *bea
         base->kind != VCS_BEAM_WRITE || access->reg != base->reg || !keeps(base->reg, access->value, &look, &value)) {
       return false;
     }
+    const uint64_t reads = read_by[look], writes = REG(base->reg) | (ALL_HM >> look & 1 ? REG(VCS_HMCLR) : 0);
     bool stays = true;
     for (uint32_t i = own->from + 1; i < end && stays; i++) {
       const vcs_beam_access_t *later = &frame->note.accesses[i];
-      if (later->kind == VCS_BEAM_READ) continue;
-      if (readers(later->reg) >> look & 1) return false;
-      if (later->reg == base->reg || (later->reg == VCS_HMCLR && ALL_HM >> look & 1)) stays = false;
+      if (later->kind == VCS_BEAM_READ || !((reads | writes) >> later->reg & 1)) continue;
+      if (reads >> later->reg & 1) return false;
+      stays = false;
     }
     kept->written |= 1ull << look;
     if (!stays) continue;

@@ -14,6 +14,7 @@
 
 #include "diffvcs/cuda.h"
 #include "grad/concurrent.h"
+#include "grad/difference_crc.h"
 #include "grad/watch.h"
 #include "host/arena.h"
 #include "host/hash.h"
@@ -53,11 +54,6 @@ int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]) {
 
 typedef struct job job_t;
 
-/* What each byte of a CRC's register becomes, some zeros later. */
-typedef uint32_t carry_t[4][256];
-enum { BLOCK = 32, ROWS_LOG = 9 };
-_Static_assert(VCS_WIDTH % BLOCK == 0 && VCS_FRAME_BYTES / VCS_WIDTH < 1 << ROWS_LOG, "a picture is rows of blocks");
-
 /* What is kept of a run with one flip, for pairs: a horizon's picture, RAM and score. */
 typedef struct {
   uint8_t *pictures, *ram;
@@ -75,8 +71,7 @@ struct job {
   vcs_base_t base;
   vcs_arena_t arena;              /* of the next two arrays and of `singles` */
   uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
-  carry_t over_four, over_block;  /* a CRC's register, four zeros later, or BLOCK ... */
-  carry_t over_rows[ROWS_LOG];    /* ... or 1, 2, 4, ... rows of them */
+  vcs_difference_crc_t difference_crc;
   vcs_runner_t *runners;
   int runner_count;
   vcs_concurrent_t **walks; /* one a runner; or NULL: flips are run again */
@@ -148,96 +143,25 @@ static int32_t count_differences(const uint8_t *now, const uint8_t *first, const
 /* Rows of a picture that may differ from the base's, all unless the sight says more. */
 static bool is_changed(const vcs_sight_t *sight, size_t row) { return !sight->lines || sight->lines[row]; }
 
-/* CRC-32 is linear: that of a picture is the base's, and that of what differs, carried over the zeros behind it. A
- * register that has passed zeros is the sum of what its four bytes become. */
-static uint32_t carry(const carry_t over, uint32_t crc) {
-  return over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
-}
-
-/* A table from what it has for single bits: what a byte becomes is the sum over its bits. */
-static void sum_bits(carry_t made) {
-  for (int byte = 0; byte < 4; byte++) {
-    made[byte][0] = 0;
-    for (uint32_t i = 1; i < 256; i++) made[byte][i] = made[byte][i & (i - 1)] ^ made[byte][i & (~i + 1)];
-  }
-}
-
-/* Carries over the zeros of one table, some times. */
-static void prepare_carry(const carry_t over, int times, carry_t made) {
-  for (int bit = 0; bit < 32; bit++) {
-    uint32_t crc = 1u << bit;
-    for (int k = 0; k < times; k++) crc = carry(over, crc);
-    made[bit / 8][1u << bit % 8] = crc;
-  }
-  sum_bits(made);
-}
-
-static void prepare_crc(job_t *job) {
-  static const uint8_t zeros[4];
-  for (int bit = 0; bit < 32; bit++) {
-    job->over_four[bit / 8][1u << bit % 8] = ~vcs_crc32_on(~(1u << bit), zeros, sizeof zeros);
-  }
-  sum_bits(job->over_four);
-  prepare_carry(job->over_four, BLOCK / 4, job->over_block);
-  prepare_carry(job->over_block, VCS_WIDTH / BLOCK, job->over_rows[0]);
-  for (int i = 1; i < ROWS_LOG; i++) prepare_carry(job->over_rows[i - 1], 2, job->over_rows[i]);
-}
-
-static uint32_t carry_rows(const job_t *job, uint32_t crc, size_t rows) {
-  for (int i = 0; rows; i++, rows >>= 1) {
-    if (rows & 1) crc = carry(job->over_rows[i], crc);
-  }
-  return crc;
-}
-
-/* The CRC of what differs in a row; how many pixels that is, is added up. */
-static uint32_t crc_of_row(const job_t *job, const uint8_t *one, const uint8_t *other, int32_t *pixels) {
-  uint32_t crc = 0;
-  for (int at = 0; at < VCS_WIDTH; at += BLOCK, one += BLOCK, other += BLOCK) {
-    uint8_t differs[BLOCK], count = 0;
-    if (memcmp(one, other, BLOCK) == 0) {
-      if (crc) crc = carry(job->over_block, crc);
-      continue;
-    }
-    for (int i = 0; i < BLOCK; i++) count += (differs[i] = one[i] ^ other[i]) != 0;
-    for (int i = 0; i < BLOCK; i += 4) {
-      const uint32_t four = (uint32_t)differs[i] | (uint32_t)differs[i + 1] << 8 | (uint32_t)differs[i + 2] << 16 |
-                            (uint32_t)differs[i + 3] << 24;
-      crc = carry(job->over_four, crc ^ four);
-    }
-    *pixels += count;
-  }
-  return crc;
-}
-
-/* The same for a picture whose sight has its lines. */
-static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const uint8_t *base, int32_t *pixels) {
-  const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
-  uint32_t crc = 0;
-  size_t last = 0; /* the row that `crc` is behind */
-  for (const uint8_t *line = sight->lines; (line = memchr(line, 1, (size_t)(sight->lines + rows - line))); line++) {
-    const size_t row = (size_t)(line - sight->lines);
-    crc = carry_rows(job, crc, row - last) ^
-          crc_of_row(job, sight->picture + row * VCS_WIDTH, base + row * VCS_WIDTH, pixels);
-    last = row;
-  }
-  return carry_rows(job, crc, rows - 1 - last);
-}
-
 static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
   const job_t *job = look->job;
   const size_t pixels = vcs_base_pixels(&job->base);
   vcs_truth_t *row = row_at(job, look->item, horizon);
   const int64_t score = (int64_t)sight->score - terms->first.score - terms->second.score + terms->base.score;
-  *row = (vcs_truth_t){
-      .outcome = VCS_TRUTH_RAN,
-      .ram_bytes = count_differences(sight->ram, terms->first.ram, terms->second.ram, terms->base.ram, RAM_BYTES),
-      .score = (int32_t)(look->sign < 0 ? -score : score),
-  };
-  row->ram_crc = sight->ram == terms->base.ram ? job->ram_crc[horizon] : vcs_crc32(sight->ram, RAM_BYTES);
+  *row = (vcs_truth_t){.outcome = VCS_TRUTH_RAN, .score = (int32_t)(look->sign < 0 ? -score : score)};
+  row->ram_crc = job->ram_crc[horizon];
+  if (sight->ram != terms->base.ram && job->walks) {
+    row->ram_crc ^= vcs_difference_crc(&job->difference_crc, sight->ram, terms->base.ram, RAM_BYTES, &row->ram_bytes);
+  } else if (sight->ram != terms->base.ram) { /* running again is the reference: nothing is shared with the walk */
+    row->ram_crc = vcs_crc32(sight->ram, RAM_BYTES);
+  }
+  if (terms->pair || !job->walks) {
+    row->ram_bytes = count_differences(sight->ram, terms->first.ram, terms->second.ram, terms->base.ram, RAM_BYTES);
+  }
   const uint32_t base_crc = job->screen_crc[horizon];
   if (sight->lines && !terms->pair) {
-    row->screen_crc = base_crc ^ crc_of_rows(job, sight, terms->base.picture, &row->pixels);
+    row->screen_crc = base_crc ^ vcs_difference_crc_of_rows(&job->difference_crc, sight->picture, terms->base.picture,
+                                                            sight->lines, pixels / VCS_WIDTH, &row->pixels);
     return;
   }
   row->pixels =
@@ -523,7 +447,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_
   if (status) return status;
   prepare_walks(job, items);
   if (!job->watch) {
-    if (job->walks) prepare_crc(job);
+    if (job->walks) vcs_difference_crc_prepare(&job->difference_crc);
     fill_base(job);
   }
   for (size_t i = 0; i < items; i++) mark(job, i, VCS_TRUTH_NOT_RUN);
