@@ -34,6 +34,8 @@ typedef struct {
 #include "diffvcs/objects.h"
 #include "diffvcs/study.h"
 #include "host/env.h"
+#include "brief.h"
+#include "kernel.h"
 #include "need.h"
 
 /* Notes the lit pixels, except those that HMOVE blanks. */
@@ -271,6 +273,28 @@ static void test_recorded_and_run_again_are_the_same(void **state) {
   }
 }
 
+/* Programs that draw at random change objects in every way that there is: off, mirrored, moved, recoloured, in any
+ * order and at any time of a line. */
+static void test_objects_of_random_kernels(void **state) {
+  (void)state;
+  uint64_t all = 0;
+  for (int seed = 0; seed < trials(500, 30); seed++) {
+    const vcs_cart_options_t options = {
+        .scheme = VCS_SCHEME_4K, .format = seed % 5 ? VCS_FORMAT_NTSC : VCS_FORMAT_PAL, .profile = VCS_PROFILE_ALE};
+    vcs_cart_t *cart;
+    random_state = (uint64_t)seed;
+    make_program();
+    assert_int_equal(vcs_cart_load(image, IMAGE_SIZE, &options, &cart, NULL), VCS_OK);
+    all += compare_recorded(cart, 12);
+    const count_t count = check_game(cart, 4, 1);
+    if (count.pixels_outside || count.boxes_undrawn)
+      fail_msg("program %d: %d pixels outside, %d boxes not drawn", seed, (int)count.pixels_outside,
+               (int)count.boxes_undrawn);
+    vcs_cart_free(cart);
+  }
+  assert_true(all > 1000);
+}
+
 static int every_game(int frames) {
   const char *folder = rom_folder();
   DIR *directory = folder ? opendir(folder) : NULL;
@@ -311,6 +335,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_boxes_are_the_picture),
       cmocka_unit_test(test_an_object_keeps_its_id),
       cmocka_unit_test(test_recorded_and_run_again_are_the_same),
+      cmocka_unit_test(test_objects_of_random_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
