@@ -262,7 +262,7 @@ static size_t inspect_machines(fixture_t *fixture, const vcs_place_t *places, si
       ((uint8_t *)inspector.machines[i])[places[i].index] ^= (uint8_t)(1 << places[i].bit);
     }
   }
-  const vcs_concurrent_eyes_t eyes = {ignore, &inspector, inspect};
+  const vcs_concurrent_eyes_t eyes = {.see = ignore, .context = &inspector, .inspect = inspect};
   for (size_t i = 0; possible && i < count; i += VCS_CONCURRENT_MOST) {
     const size_t left = count - i;
     inspector_t part = inspector;

@@ -392,6 +392,7 @@ typedef struct {
   vcs_see_flip_t see;
   void *context;
   vcs_inspect_t inspect; /* or NULL */
+  bool counted;          /* a budget depends on what flips cost: none leaves the walk because of that (concurrent.c) */
 } vcs_concurrent_eyes_t;
 
 typedef struct {

@@ -171,7 +171,7 @@ vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *optio
     tangents[count++] = *vcs_slot(&list, i);
   }
   if (status == VCS_OK) {
-    status = vcs_exact_jvp_of(run, options, places, tangents, count, outputs, &work, error);
+    status = vcs_exact_jvp_of(run, options, places, tangents, count, outputs, report ? &work : NULL, error);
   }
   vcs_arena_free(&arena);
   fill_report(&work, report);
@@ -188,7 +188,7 @@ vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *optio
   vcs_status_t status = vcs_arena_status(&arena, error);
   for (size_t i = 0; status == VCS_OK && i < list.count; i++) places[i] = vcs_slot_place(&list, i);
   if (status == VCS_OK) {
-    status = vcs_exact_vjp_of(run, options, places, adjoints, list.count, outputs, &work, error);
+    status = vcs_exact_vjp_of(run, options, places, adjoints, list.count, outputs, report ? &work : NULL, error);
   }
   for (size_t i = 0; status == VCS_OK && i < list.count; i++) *vcs_slot(&list, i) += adjoints[i];
   vcs_arena_free(&arena);

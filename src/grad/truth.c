@@ -328,7 +328,8 @@ static bool run_batch(void *context, size_t number, int worker) {
     batch->flips[flips++] = item->flip;
   }
   walk_eyes_t context_of_eyes = {pass, batch};
-  const vcs_concurrent_eyes_t eyes = {see_flip, &context_of_eyes, NULL};
+  const vcs_concurrent_eyes_t eyes = {
+      .see = see_flip, .context = &context_of_eyes, .counted = job->watch && job->watch->work};
   vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &eyes,
                       batch->possible);
   for (size_t i = 0; i < flips; i++) finish(pass, batch->walked[i], batch->possible[i]);

@@ -20,7 +20,7 @@ typedef struct {
   uint8_t *outcomes; /* VCS_TRUTH_... of each item; or NULL */
   bool pictures;     /* sights have pictures */
   bool states;       /* ... and whole machines */
-  vcs_work_t *work;  /* what was done is added; or NULL */
+  vcs_work_t *work;  /* what was done is added, the same on every machine; or NULL */
 } vcs_truth_watch_t;
 
 /* As vcs_truth_sets, but seen instead of written down; without `ends` each place is a set. */
