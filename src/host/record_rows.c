@@ -163,9 +163,8 @@ VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs
 VCS_SLOW_FN void log_cut(vcs_row_log_t *log, const vcs_t *m, int kind, int y, int x) {
   const vcs_cut_t now = {(uint8_t)kind, m->pos[kind], vcs_nusiz_of(m, kind),
                          (uint8_t)x,    (int16_t)y,   (int16_t)log->pieces};
-  vcs_cut_t *last = &log->cut[log->cuts - 1];
-  if (log->cuts > log->stirred && last->kind == now.kind && last->pos == now.pos && last->nusiz == now.nusiz &&
-      last->piece == now.piece) {
+  vcs_cut_t *last = log->cuts > log->stirred ? &log->cut[log->cuts - 1] : NULL; /* of this row */
+  if (last && last->kind == now.kind && last->pos == now.pos && last->nusiz == now.nusiz && last->piece == now.piece) {
     last->x = now.x;
   } else if (log->cuts < VCS_LOG_CUTS) {
     log->cut[log->cuts++] = now;
