@@ -562,7 +562,7 @@ static void test_forks_see_what_brk_pushes(void **state) {
   vcs_cart_free(cart);
 }
 
-/* The number of bits of $80 of which a JVP along so much of the flip is not as much of its exact effect on RAM. */
+/* Counts the bits of $80 whose JVP along `much` times the flip is not `much` times the exact effect on RAM. */
 static int inexact_bits(const fixture_t *fixture, const vcs_grad_options_t *options, float much) {
   enum { FIRST_BYTE = 8 * VCS_OFFSET(ram) };
   static vcs_t base, flipped;

@@ -245,7 +245,7 @@ static int holds(const XLA_FFI_Buffer *buffer, size_t numbers, size_t bytes) {
   return count == numbers && width == bytes;
 }
 
-/* Finds the results: operands after the first `first`, each of which is the memory of a result. */
+/* Finds the memory of the results: the operands after the first `first`. */
 static const char *take_results(const XLA_FFI_CallFrame *frame, int64_t first, int64_t wanted, const vcs_batch_t *batch,
                                 vcs_batch_results_t *results) {
   const vcs_batch_options_t *o = vcs_batch_options(batch);

@@ -1,5 +1,5 @@
-/* record_rows.c: the functions of core/rows.h that paint, with a recorder of objects (core/objects.h), or a log of the
- * rows from which one is told later (row_log.h).
+/* record_rows.c: the functions of core/rows.h that paint, compiled once more. Each row also goes to a recorder of
+ * objects (core/objects.h), or to a log of rows (row_log.h) that replay_rows.c hands to the recorder later.
  *
  * A frame whose objects are recorded runs on the same TIA that sleeps as any other (asleep.c); only what ends its rows
  * and what cuts them comes from here.

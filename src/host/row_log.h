@@ -1,4 +1,5 @@
-/* row_log.h: the rows of a frame as they were painted (record_rows.c), for a list of its objects that may be asked for.
+/* row_log.h: a log of the rows of a frame. record_rows.c writes it while it paints, and replay_rows.c reads it when the
+ * caller lists the objects of the frame.
  *
  * A row that is painted costs little more than a comparison: each row of the picture has its place in the log, and a
  * row that is as it was in the frame before leaves it as it is. What has changed since the last frame that was listed
