@@ -16,7 +16,8 @@
  * branch's doing, the column of its flag. The product backwards along the direction is the transpose of that. On the
  * way it walks over the run as usual, for the adjoints of what has not moved.
  *
- * A detour needs tangents that are whole moves and a meeting within the window. Otherwise the branch has its fork.
+ * If the tangents are not whole moves, the branch has its fork. If they are and the two runs do not meet within the
+ * window, no derivative passes the branch (docs/gradients.md, Stops).
  */
 #include <stdlib.h>
 #include <string.h>
