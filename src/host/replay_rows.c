@@ -1,4 +1,4 @@
-/* replay_rows.c: tells a recorder of objects (core/objects.h) the rows of a frame that were logged (row_log.h).
+/* replay_rows.c: hands the logged rows of a frame (row_log.h) to a recorder of objects (core/objects.h).
  *
  * Only rows that have changed since the last frame that was listed are worked out, and the one that follows each of
  * them: from there on objects are lit as they were, so their streaks begin and end as they did, up to the next row that
