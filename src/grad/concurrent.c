@@ -303,7 +303,7 @@ typedef struct {
 static void begin_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
-  const uint32_t low = vcs_segment_of(frame, access);
+  const uint32_t low = frame->segment_of[access];
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
@@ -436,8 +436,8 @@ static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number,
  * that is more than a frame by itself, the flip leaves the walk for good behind the frame, and is run on with the
  * machine that it has there. In the first frame it leaves at once, and is run from the beginning. Nothing but time
  * depends on these numbers. */
-enum { WAKE_EFFORT = 20 };                          /* of waking, in these instructions */
-enum { COMPILED_EFFORT = 14, DECODED_EFFORT = 28 }; /* of a frame by itself, for 100 rows of the base */
+enum { WAKE_EFFORT = 40 };                          /* of waking, in these instructions */
+enum { COMPILED_EFFORT = 22, DECODED_EFFORT = 44 }; /* of a frame by itself, for 100 rows of the base */
 enum { HMOVE_EFFORT = 6 };                          /* and for each HMOVE, which mostly moves objects */
 enum { LEAVING_EFFORT = 1500 };                     /* to find all collisions, and the lines of a picture */
 
@@ -458,7 +458,8 @@ static bool is_expensive(const vcs_concurrent_t *walk, const flip_t *flip) { ret
 static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
-  const int64_t allowed = (int64_t)VCS_FRAME_INSTRUCTIONS - row - flip->extra;
+  const vcs_stand_t *stand = &walk->frame->rows[row];
+  const int64_t allowed = (int64_t)VCS_FRAME_INSTRUCTIONS - stand->number - flip->extra;
   if (walk->begins && is_expensive(walk, flip)) {
     go(walk, number);
     return;
@@ -478,12 +479,15 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   if (walk->runner->rom) flip_rom(walk, number);
   walk->counts.wakes++;
   walk->counts.executed += executed;
-  flip->effort += walk->effort - effort + executed + WAKE_EFFORT;
+  const int32_t beside = met < 0 ? 0 : walk->frame->rows[met].number - stand->number;
+  const int32_t skipped = met < 0 ? 0 : beside - (met - (int32_t)row);
+  flip->effort +=
+      walk->effort - effort + (executed > (uint32_t)skipped ? executed - (uint32_t)skipped : 0) + WAKE_EFFORT;
   if (walk->lost) {
     go(walk, number);
     return;
   }
-  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame->rows[row].access, walk->frame->note.count)) {
+  if (met == VCS_RUN_ENDED && add_patch(walk, number, stand->access, walk->frame->note.count)) {
     set_status(walk, number, ENDED);
     return;
   }
@@ -491,8 +495,8 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     go(walk, number);
     return;
   }
-  flip->extra += (int32_t)executed - (met - (int32_t)row);
-  if (!add_patch(walk, number, walk->frame->rows[row].access, walk->frame->rows[met].access)) {
+  flip->extra += (int32_t)executed - beside;
+  if (!add_patch(walk, number, stand->access, walk->frame->rows[met].access)) {
     go(walk, number);
     return;
   }

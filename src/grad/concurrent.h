@@ -129,7 +129,7 @@ typedef struct {
   uint64_t key;  /* pc, sp, a, x, y, p */
   uint64_t live; /* of the key: what this row or a later one reads before it is set. The rest may differ in a sleeper */
   uint32_t access, touch, rom_touch; /* the first of each that is not before the row */
-  uint32_t wiring;
+  uint16_t wiring, number; /* instructions before it: the turns of a wait loop that are skipped have no rows */
 } vcs_stand_t;
 
 /* What the row's instruction has done. */
@@ -143,8 +143,9 @@ enum { VCS_NO_BYTE = 0xFF };
 
 /* An instruction as concurrent_record.c notes it. */
 typedef struct {
-  uint64_t key;            /* without N and Z, which follow from `nz` */
-  uint32_t cycles, access; /* as it begins */
+  uint64_t key;    /* without N and Z, which follow from `nz` */
+  uint32_t cycles; /* as it begins */
+  uint16_t access, number;
   uint16_t nz;
   uint16_t addr; /* of its data; without them its own */
   uint8_t opcode;
@@ -188,9 +189,11 @@ enum { VCS_LATCH_BITS = 64 };
 typedef struct {
   vcs_stand_t *rows; /* count + 1 */
   uint32_t *cycles;  /* ... when they begin, and a time that is never reached */
+  uint16_t *effects; /* the first row from each on that may change more than registers */
   vcs_deed_t *deeds; /* by row */
   uint32_t count;
-  vcs_noted_row_t *noted; /* while recording: rows behind `count` */
+  uint32_t instructions;  /* while recording: so far */
+  vcs_noted_row_t *noted; /* ... rows behind `count` */
   uint32_t noted_count;
   uint32_t row;          /* ... the one that reads a chip */
   uint32_t recorded;     /* accesses that its TIA has made */
@@ -199,6 +202,7 @@ typedef struct {
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
   vcs_beam_note_t note;  /* the accesses */
   vcs_segment_t *segments;
+  uint16_t *segment_of;   /* by access; the last also behind them */
   uint32_t segment_count; /* and one more: the end */
   vcs_collision_read_t *reads;
   uint32_t read_count;
@@ -347,9 +351,6 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other);
 
 /* A flip's TIA, put into the base's. */
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam);
-
-/* The last segment that does not begin behind an access. */
-uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access);
 
 /* The clock of the frame up to which a flip's picture is drawn. */
 int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);

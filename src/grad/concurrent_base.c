@@ -188,15 +188,17 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   *frame = (vcs_base_frame_t){0};
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->rows);
   frame->cycles = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->cycles);
+  frame->effects = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->effects);
   frame->deeds = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->deeds);
   frame->noted = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->noted);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
+  frame->segment_of = malloc((ACCESSES_MOST + 1) * sizeof *frame->segment_of);
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->cycles && frame->deeds && frame->noted && frame->note.accesses && frame->begun &&
-      frame->m && frame->beam_m) {
+  if (frame->rows && frame->cycles && frame->effects && frame->deeds && frame->noted && frame->note.accesses &&
+      frame->segment_of && frame->begun && frame->m && frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -206,6 +208,7 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
 void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
   free(frame->cycles);
+  free(frame->effects);
   free(frame->deeds);
   free(frame->noted);
   free(frame->touches);
@@ -213,6 +216,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rom_touches);
   free(frame->note.accesses);
   free(frame->segments);
+  free(frame->segment_of);
   free(frame->reads);
   free(frame->wirings);
   free(frame->begun);
@@ -253,8 +257,13 @@ static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
 VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->cycles[row] = vcs_cpu_cycles(cpu);
-  frame->rows[row] = (vcs_stand_t){
-      key, UINT64_MAX, frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
+  frame->rows[row] = (vcs_stand_t){key,
+                                   UINT64_MAX,
+                                   frame->note.count,
+                                   frame->touch_count,
+                                   frame->rom_touch_count,
+                                   (uint16_t)(frame->wiring_count - 1),
+                                   (uint16_t)frame->instructions};
 }
 
 /* ---- Registers that will not be read ---------------------------------------------------------------------------- */
@@ -304,12 +313,20 @@ VCS_HOT_FN void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t ro
 const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* Goes back over the rows. Behind the frame everything counts as read. */
-static void find_live(vcs_base_frame_t *frame) {
+static void look_back(vcs_base_frame_t *frame) {
   uint64_t live = UINT64_MAX;
+  uint32_t effect = frame->count;
+  frame->effects[effect] = (uint16_t)effect;
   for (uint32_t row = frame->count; row-- > 0;) {
-    const vcs_facts_t *facts = &vcs_facts_of[frame->deeds[row].opcode];
+    const vcs_deed_t *deed = &frame->deeds[row];
+    const vcs_facts_t *facts = &vcs_facts_of[deed->opcode];
+    vcs_stand_t *stand = &frame->rows[row];
     live = (live & ~facts->sets) | facts->reads;
-    frame->rows[row].live = live;
+    stand->live = live;
+    if (deed->many || deed->out != VCS_NO_BYTE || !(deed->addr & 0x1080) || stand[1].wiring != stand->wiring) {
+      effect = row;
+    }
+    frame->effects[row] = (uint16_t)effect;
   }
 }
 
@@ -365,7 +382,8 @@ VCS_SLOW_FN void take_touches(watch_t *watch, const vcs_cart_t *cart, const vcs_
 static void take_rows(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m) {
   vcs_base_frame_t *frame = watch->frame;
   const vcs_noted_row_t *noted = frame->noted, *end = noted + frame->noted_count;
-  const uint32_t wiring = frame->wiring_count - 1, rom_touch = frame->rom_touch_count;
+  const uint16_t wiring = (uint16_t)(frame->wiring_count - 1);
+  const uint32_t rom_touch = frame->rom_touch_count;
   vcs_stand_t *stands = frame->rows + frame->count;
   vcs_deed_t *deed = frame->deeds + frame->count;
   uint32_t *cycles = frame->cycles + frame->count;
@@ -375,7 +393,7 @@ static void take_rows(watch_t *watch, const vcs_cart_t *cart, const vcs_t *m) {
     const unsigned p = vcs_cpu_is_negative(&cpu) * (unsigned)VCS_FLAG_N | vcs_cpu_is_zero(&cpu) * (unsigned)VCS_FLAG_Z;
     const uint64_t key = noted->key | (uint64_t)p << VCS_KEY_P;
     *cycles++ = noted->cycles;
-    *stands++ = (vcs_stand_t){key, 0, noted->access, frame->touch_count, rom_touch, wiring};
+    *stands++ = (vcs_stand_t){key, 0, noted->access, frame->touch_count, rom_touch, wiring, noted->number};
     const bool modifies = touches == (VCS_TOUCHES_READ | VCS_TOUCHES_WRITE);
     *deed = (vcs_deed_t){.addr = noted->addr,
                          .opcode = noted->opcode,
@@ -414,6 +432,7 @@ static bool record_step(watch_t *watch, const vcs_cart_t *cart, vcs_t *m, bool *
   if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) return false; /* what it fetches depends on more */
   vcs_cpu_instruction(VCS_HERE);
   frame->count++;
+  frame->instructions++;
   *over = cpu->stop & VCS_STOP_FRAME;
   if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
   vcs_cpu_store(cpu, m);
@@ -444,7 +463,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   vcs_t *m = frame->m;
   bool over = false;
   frame->count = frame->touch_count = frame->rom_touch_count = frame->read_count = frame->wiring_count = 0;
-  frame->note.count = frame->recorded = 0;
+  frame->instructions = frame->note.count = frame->recorded = 0;
   frame->reads_of = 0;
   frame->note.full = frame->lost = frame->clears = false;
   frame->note.collisions = read_collisions;
@@ -453,7 +472,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(m, frame->begun, vcs_machine_size(cart));
   if (m->jammed || !vcs_beam_record_begin(frame, cart)) return false;
   keep_wiring(frame, m);
-  while (!over && frame->count < VCS_FRAME_INSTRUCTIONS) {
+  while (!over && frame->instructions < VCS_FRAME_INSTRUCTIONS) {
     const vcs_noting_t end = rom ? VCS_NOTING_STEP : vcs_concurrent_record(frame, cart, m);
     if (frame->noted_count) take_rows(&watch, cart, m);
     over = end == VCS_NOTING_OVER;
@@ -466,7 +485,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   vcs_cpu_load(&registers, m);
   stand(frame, &registers, frame->count);
   frame->cycles[frame->count + 1] = UINT32_MAX;
-  find_live(frame);
+  look_back(frame);
   find_bits(frame, cart, rom || states);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;
   m->partial = 0;

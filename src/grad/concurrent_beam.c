@@ -293,6 +293,7 @@ bool vcs_beam_record_end(vcs_base_frame_t *frame) {
   cut(frame, frame->note.count);
   if (frame->lost) return false;
   frame->segment_count--;
+  frame->segment_of[frame->note.count] = (uint16_t)(frame->segment_count - 1);
   return true;
 }
 
@@ -317,6 +318,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
     here = &frame->segments[frame->segment_count - 1];
   }
   if (here->access == number) frame->here_line = line;
+  frame->segment_of[number] = (uint16_t)(frame->segment_count - 1);
   if (!(m->vblank & 2) && sweeps(m->seen_clock, target)) {
     here->on |= (uint8_t)vcs_objects_on(m);
     here->shows |= shown_now(m) & ~frame->here_replaced;
@@ -339,19 +341,6 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
 }
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
-
-uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access) {
-  uint32_t low = 0, high = frame->segment_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (frame->segments[middle].access <= access) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
 
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   for (uint64_t left = beam->differs & (VCS_BEAM_MIRROR - 1); left; left &= left - 1) {
@@ -419,7 +408,7 @@ static bool goes_on(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, ui
 }
 
 /* What beginning to make accesses costs, and an access, in instructions of a flip that runs. */
-enum { MAKE_EFFORT = 30, ACCESS_EFFORT = 2 };
+enum { MAKE_EFFORT = 60, ACCESS_EFFORT = 4 };
 
 static void apply_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, const vcs_beam_access_t *accesses,
                       uint32_t count) {
@@ -593,7 +582,7 @@ static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t se
   uint32_t to = segment;
   if (beam->patch >= 0) {
     if (work->patches->patches[beam->patch].from < segments[beam->at + 1].access) return;
-    const uint32_t from = vcs_segment_of(work->frame, work->patches->patches[beam->patch].from);
+    const uint32_t from = work->frame->segment_of[work->patches->patches[beam->patch].from];
     if (from < to) to = from;
   }
   if (to <= beam->at) return;
@@ -653,7 +642,7 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
 /* A flip's TIA at an access of the base, made in the work's machine. */
 static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from) {
   const vcs_base_frame_t *frame = work->frame;
-  const uint32_t last = vcs_segment_of(frame, from);
+  const uint32_t last = frame->segment_of[from];
   for (;;) {
     do {
       leap(work, beam, last);

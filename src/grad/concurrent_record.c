@@ -2,7 +2,9 @@
  *
  * The loop notes of each instruction what it knows anyway: the registers before it, its address, and the byte that it
  * reads or writes there. concurrent_base.c finds out from that what the row reads and overwrites. Instructions that the
- * loop leaves to cpu.h, and all that may switch banks, are executed there, with the bus watched.
+ * loop leaves to cpu.h, and all that may switch banks, are executed there, with the bus watched. Turns of a loop that
+ * waits for the timer are skipped: between two rows of such a loop lie as many turns as the timer allows, which do to a
+ * flip what they do to the base, because it reads the timer in the row before.
  */
 #include "concurrent_note.h"
 
@@ -33,10 +35,11 @@ VCS_HOT_FN uint64_t with_flag(uint64_t word, uint64_t flag, uint8_t set) {
 }
 
 VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_video_t *video, uint64_t word,
-                          uint16_t pc, uint8_t opcode) {
+                          uint32_t number, uint16_t pc, uint8_t opcode) {
   row->key = word | pc;
   row->cycles = vcs_cpu_cycles(cpu);
-  row->access = ((const vcs_beam_note_t *)(const void *)video)->count;
+  row->access = (uint16_t)((const vcs_beam_note_t *)(const void *)video)->count;
+  row->number = (uint16_t)(number + (cpu->time & VCS_COUNT_MASK));
   row->nz = (uint16_t)cpu->nz;
   row->addr = pc; /* of nothing else */
   row->opcode = opcode;
@@ -55,7 +58,7 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
 
 #define VCS_RUN_BEGIN(code) \
   unpack(cpu, word);        \
-  begin_row(row, cpu, video, word, VCS_RUN_PC, (code));
+  begin_row(row, cpu, video, word, frame->instructions, VCS_RUN_PC, (code));
 #define VCS_RUN_NOTE(field, is) row->field = (is);
 #define VCS_RUN_SET(operation)                                                          \
   if (VCS_SETS_##operation & VCS_OF_A) word = with_register(word, VCS_KEY_A, cpu->a);   \
@@ -123,10 +126,10 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
 /* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
 #define VCS_RUN_FORK
-#define VCS_RUN_WAIT_BNE(least, most)
-#define VCS_RUN_WAIT_BPL(least, most)
-#define VCS_RUN_WAIT_BMI(least, most)
-#define VCS_RUN_DELAY(branch, index)
+#define VCS_RUN_WAIT_BNE VCS_SKIP_WAIT
+#define VCS_RUN_WAIT_BPL VCS_SKIP_WAIT
+#define VCS_RUN_WAIT_BMI VCS_SKIP_WAIT
+#define VCS_RUN_DELAY(branch, index) /* a flip may have another index */
 #define VCS_RUN_STOPPED
 #define VCS_RUN_LEAVE \
   unpack(cpu, word);  \
@@ -139,8 +142,9 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
 
 vcs_noting_t vcs_concurrent_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, vcs_t *m) {
   frame->noted_count = 0;
-  if (cart->snoops || frame->count + VCS_RUN_MARGIN >= VCS_FRAME_INSTRUCTIONS) return VCS_NOTING_STEP;
+  if (cart->snoops || frame->instructions + VCS_RUN_MARGIN >= VCS_FRAME_INSTRUCTIONS) return VCS_NOTING_STEP;
   const uint32_t end =
-      vcs_run(cart, m, &frame->note.video, VCS_FRAME_INSTRUCTIONS - VCS_RUN_MARGIN - frame->count, frame);
+      vcs_run(cart, m, &frame->note.video, VCS_FRAME_INSTRUCTIONS - VCS_RUN_MARGIN - frame->instructions, frame);
+  frame->instructions += end & VCS_COUNT_MASK;
   return end & VCS_RUN_OVER ? VCS_NOTING_OVER : end & VCS_RUN_STEP ? VCS_NOTING_STEP : VCS_NOTING_ON;
 }

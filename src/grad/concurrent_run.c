@@ -208,15 +208,21 @@ static void take_registers(vcs_cpu_t *cpu, const vcs_base_frame_t *frame, uint32
   vcs_cpu_set_status(cpu, (uint8_t)(stand->key >> VCS_KEY_P));
 }
 
-/* Rows that are simple are not executed, but for the last one, which leaves its byte on the bus. */
+/* Rows that only change registers are passed, and of simple ones the byte is stored. The last row of the frame is
+ * executed, because it leaves its byte on the bus; everywhere else the next instruction's first fetch replaces that. */
 void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                             uint32_t from, uint32_t to) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_video_t *video = &note->video;
   vcs_cpu_load(cpu, m);
-  for (uint32_t row = from; row < to; row++) {
+  for (uint32_t row = frame->effects[from]; from < to; row = frame->effects[from]) {
+    if (row >= to) {
+      if (to < frame->count) break;
+      row = to - 1;
+    }
+    from = row + 1;
     const vcs_deed_t *deed = &frame->deeds[row];
-    if (row + 1 < to && is_simple(frame, row)) {
+    if (from < frame->count && is_simple(frame, row)) {
       if (deed->out != VCS_NO_BYTE) m->ram[deed->out] = deed->written;
       continue;
     }
@@ -224,6 +230,7 @@ void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *fram
     vcs_cpu_instruction(VCS_HERE);
     note->count = 0;
   }
+  take_registers(cpu, frame, to);
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;
 }
