@@ -45,6 +45,69 @@ def host_share(num_envs: int) -> int:
     return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
+class _Numbers:
+    """The numbers of a step that was emulated on the host, an array for each name and a value for each environment.
+
+    They are computed in memory that the GPU reads directly, `here`, and copied to the device, `there`, in one piece: ten small
+    copies and the same arithmetic on the GPU take longer than the emulation of some environments. On the CPU both are one.
+    """
+
+    TYPES: dict[str, Any] = {
+        "length": np.int64,
+        "rewards": np.float32,
+        "score": np.float32,
+        "lives": np.int32,
+        "episode_frame_number": np.int32,
+        "terminated": np.bool_,
+        "truncated": np.bool_,
+        "began": np.bool_,
+    }  # the largest first, so that all are aligned
+
+    def __init__(self, num_envs: int, device: torch.device) -> None:
+        on_gpu = device.type == "cuda"
+        size = num_envs * sum(np.dtype(kind).itemsize for kind in self.TYPES.values())
+        self._here = torch.zeros(size, dtype=torch.uint8, pin_memory=on_gpu)
+        self._there = torch.zeros(size, dtype=torch.uint8, device=device) if on_gpu else self._here
+        self.here: dict[str, np.ndarray] = {}
+        self.there: dict[str, torch.Tensor] = {}
+        begin = 0
+        for name, kind in self.TYPES.items():
+            end = begin + num_envs * np.dtype(kind).itemsize
+            self.here[name] = self._here[begin:end].numpy().view(kind)
+            self.there[name] = self._there[begin:end].view(torch.from_numpy(np.zeros(1, kind)).dtype)
+            begin = end
+        self._ended = np.ones(num_envs, np.bool_)  # the game of an environment ended with the last step
+
+    def begin(self, rows: np.ndarray, frames: np.ndarray) -> None:
+        """Games begin in these environments; `frames` are the frame numbers of all."""
+        self.here["score"][rows] = 0
+        self._ended[rows] = True
+        np.copyto(self.here["episode_frame_number"], frames)
+
+    def count(
+        self, rewards: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, info: dict[str, Any], skip: int
+    ) -> None:
+        """Takes the results of a step and counts scores and lengths of games."""
+        here, frames = self.here, info["episode_frame_number"]
+        np.copyto(here["rewards"], rewards)
+        np.copyto(here["terminated"], terminated)
+        np.copyto(here["truncated"], truncated)
+        np.copyto(here["lives"], info["lives"])
+        # A lost life alone does not start a game.
+        np.logical_and(terminated | truncated, frames != here["episode_frame_number"] + skip, out=here["began"])
+        here["score"][self._ended] = 0
+        here["score"] += here["rewards"]
+        here["length"][self._ended] = 0
+        here["length"] += 1
+        np.copyto(self._ended, here["began"])
+        np.copyto(here["episode_frame_number"], frames)
+
+    def copy(self) -> None:
+        """Copies the numbers to the device."""
+        if self._there is not self._here:
+            self._there.copy_(self._here, non_blocking=True)
+
+
 class TorchVectorEnv:
     """Many games whose results are tensors on one device.
 
@@ -124,18 +187,21 @@ class TorchVectorEnv:
         self.actions: list[Action] = self.batch.get_action_set()
         picture = self.batch.observation_shape[1:]
         self.observation_shape = (128,) if ram else (stack_num, *picture)
-        self._score = torch.zeros(num_envs, device=self.device)
-        self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
-        self._length = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
-        self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
         self._stream = 0  # CUDA's default one
         self._shared: dict[int, torch.Tensor] = {}  # the arrays of a batch on a device, which are always the same
-        if not there:
+        if there:
+            self._score = torch.zeros(num_envs, device=self.device)
+            self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
+            self._length = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
+            self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
+        else:
+            self._numbers = _Numbers(num_envs, self.device)
             self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # 2^32 + 1 is no 1
             self._stacks = [
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
             ]
+            self._final: torch.Tensor | None = None  # the last observations of games, once one has ended
 
     def _make_parts(self, game: Any, places: list[tuple[int, torch.device, str]], settings: dict[str, Any]) -> None:
         """An object for each place: a number of environments, their device, and where they are emulated."""
@@ -213,9 +279,12 @@ class TorchVectorEnv:
         """Starts a game in these environments; returns the observations of all."""
         observations, info = self.batch.reset(ids, seed + ids)
         rows = torch.from_numpy(ids).to(self.device)
-        self._score[rows] = 0
-        self._ended[rows] = True
-        self._frame.copy_(self._there(info["episode_frame_number"]))
+        if self.emulation == "device":
+            self._score[rows] = 0
+            self._ended[rows] = True
+            self._frame.copy_(self._there(info["episode_frame_number"]))
+        else:
+            self._numbers.begin(ids, info["episode_frame_number"])
         if self.obs_type == "ram":
             return self._there(info["ram"])
         if self.emulation == "device":
@@ -225,18 +294,24 @@ class TorchVectorEnv:
         stacks[rows, -1:] = self._there(observations)[rows]
         return stacks
 
-    def _observe(self, observations: Any, info: dict[str, Any], began: torch.Tensor) -> torch.Tensor:
-        """The observations as a tensor: the newest pictures are put behind the earlier ones of their games."""
-        if self.obs_type == "ram":
-            return self._there(info["ram"])
-        if self.emulation == "device":
-            return self._there(observations)
+    def _stack(self, pictures: np.ndarray, began: torch.Tensor) -> torch.Tensor:
+        """The stacks after a step on the host: the newest pictures are put behind the earlier ones of their games."""
         old, new = self._stacks
         lead = (-1,) + (1,) * (new.dim() - 1)
+        new[:, -1:].copy_(torch.from_numpy(pictures), non_blocking=True)
         torch.mul(old[:, 1:], ~began.view(lead), out=new[:, :-1])
-        new[:, -1:].copy_(torch.from_numpy(observations), non_blocking=True)
         self._stacks.reverse()
         return new
+
+    def _last(self, pictures: np.ndarray, ended: np.ndarray) -> torch.Tensor:
+        """The last observations of the episodes that ended with a step on the host: only their pictures cross to the device."""
+        if self._final is None:
+            self._final = torch.zeros_like(self._stacks[0])
+        numbers = np.flatnonzero(ended)
+        rows = torch.from_numpy(numbers).to(self.device)
+        self._final[rows, :-1] = self._stacks[0][rows, 1:]
+        self._final[rows, -1:] = torch.from_numpy(pictures[numbers]).to(self.device)
+        return self._final
 
     def send(self, actions: torch.Tensor) -> None:
         """Starts a step of every environment and returns; recv returns its results. `actions` are integers of any type,
@@ -274,6 +349,30 @@ class TorchVectorEnv:
                     result[4].setdefault("final_obs", result[0])
             info = {name: self._join(name, [one[name] for one in infos]) for name in infos[0]}
             return whole[0], whole[1], whole[2], whole[3], info
+        return self._recv_from_device() if self.emulation == "device" else self._recv_from_host()
+
+    def _recv_from_host(
+        self,
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+        pictures, rewards, terminated, truncated, info = self.batch.end_step()
+        self._numbers.count(rewards, terminated, truncated, info, self._skip)
+        self._numbers.copy()
+        there = dict(self._numbers.there)
+        if self.obs_type == "ram":
+            observations = self._there(info["ram"])
+        else:
+            assert pictures is not None  # they are left out with obs_type "ram" only
+            if "final_obs" in info:
+                there["final_obs"] = self._last(info["final_obs"], terminated | truncated)
+            observations = self._stack(pictures, there["began"])
+        gained = there.pop("rewards")
+        if self._clips:
+            gained = gained.clamp(-1, 1)
+        return observations, gained, there.pop("terminated"), there.pop("truncated"), there
+
+    def _recv_from_device(
+        self,
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         shown, gained, terminated, truncated, info = self.batch.end_step()
         rewards = self._there(gained).float()
         frame = self._there(info["episode_frame_number"])
@@ -292,9 +391,8 @@ class TorchVectorEnv:
             "length": self._length,
         }
         if "final_obs" in info and self.obs_type == "image":
-            last = self._there(info["final_obs"])
-            told["final_obs"] = last if self.emulation == "device" else torch.cat([self._stacks[0][:, 1:], last], 1)
-        observations = self._observe(shown, info, began)
+            told["final_obs"] = self._there(info["final_obs"])
+        observations = self._there(info["ram"] if self.obs_type == "ram" else shown)
         if self._clips:
             rewards = rewards.clamp(-1, 1)
         return observations, rewards, *ended, told

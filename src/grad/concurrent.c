@@ -1,8 +1,9 @@
 /* concurrent.c: many flips of one run in one walk.
  *
  * A run with a flipped bit is almost the run itself. So the base is walked through once, row by row (a row is an
- * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
- * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
+ * instruction; most turns of a loop that waits for the timer have none), and of a flip is kept only what differs:
+ * concurrent fault simulation, as designers of chips have done it since the 1970s (Ulrich and Baker 1974; Armstrong
+ * 1972; Niermann 1992). It is exact.
  *
  *   asleep    program counter, stack pointer, time and the wiring of the cartridge are the base's. What differs is
  *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
