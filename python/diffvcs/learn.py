@@ -13,8 +13,8 @@ emulates the rest. With several devices each has its share of the environments, 
 An object whose environments are in several places has `parts`, an object for each, which can be stepped on their own: then
 results stay where they are, and no part waits for another.
 
-Results are the same tensors at every step, overwritten by the next one. An environment whose episode ends starts the next
-one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
+Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other results may be,
+too. An environment whose episode ends starts the next one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def host_share(num_envs: int) -> int:
 class _Numbers:
     """The numbers of a step that was emulated on the host, an array for each name and a value for each environment.
 
-    They are computed in memory that the GPU reads directly, `here`, and copied to the device, `there`, in one piece: ten small
-    copies and the same arithmetic on the GPU take longer than the emulation of some environments. On the CPU both are one.
+    They are computed in memory that the GPU reads directly, and copied to the device in one piece: ten small copies and the
+    same arithmetic on the GPU take longer than the emulation of some environments.
     """
 
     TYPES: dict[str, Any] = {
@@ -64,17 +64,16 @@ class _Numbers:
     }  # the largest first, so that all are aligned
 
     def __init__(self, num_envs: int, device: torch.device) -> None:
-        on_gpu = device.type == "cuda"
         size = num_envs * sum(np.dtype(kind).itemsize for kind in self.TYPES.values())
-        self._here = torch.zeros(size, dtype=torch.uint8, pin_memory=on_gpu)
-        self._there = torch.zeros(size, dtype=torch.uint8, device=device) if on_gpu else self._here
+        self._device = device
+        self._bytes = torch.zeros(size, dtype=torch.uint8, pin_memory=device.type == "cuda")
+        self._places: list[tuple[str, int, int, torch.dtype]] = []
         self.here: dict[str, np.ndarray] = {}
-        self.there: dict[str, torch.Tensor] = {}
         begin = 0
         for name, kind in self.TYPES.items():
             end = begin + num_envs * np.dtype(kind).itemsize
-            self.here[name] = self._here[begin:end].numpy().view(kind)
-            self.there[name] = self._there[begin:end].view(torch.from_numpy(np.zeros(1, kind)).dtype)
+            self._places.append((name, begin, end, torch.from_numpy(np.zeros(1, kind)).dtype))
+            self.here[name] = self._bytes[begin:end].numpy().view(kind)
             begin = end
         self._ended = np.ones(num_envs, np.bool_)  # the game of an environment ended with the last step
 
@@ -102,10 +101,10 @@ class _Numbers:
         np.copyto(self._ended, here["began"])
         np.copyto(here["episode_frame_number"], frames)
 
-    def copy(self) -> None:
-        """Copies the numbers to the device."""
-        if self._there is not self._here:
-            self._there.copy_(self._here, non_blocking=True)
+    def copy(self) -> dict[str, torch.Tensor]:
+        """The numbers on the device, in tensors that later steps leave alone."""
+        copied = self._bytes.to(self._device, non_blocking=True, copy=True)
+        return {name: copied[begin:end].view(kind) for name, begin, end, kind in self._places}
 
 
 class TorchVectorEnv:
@@ -356,8 +355,7 @@ class TorchVectorEnv:
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         pictures, rewards, terminated, truncated, info = self.batch.end_step()
         self._numbers.count(rewards, terminated, truncated, info, self._skip)
-        self._numbers.copy()
-        there = dict(self._numbers.there)
+        there = self._numbers.copy()
         if self.obs_type == "ram":
             observations = self._there(info["ram"])
         else:

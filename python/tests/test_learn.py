@@ -118,6 +118,21 @@ def test_two_that_take_turns(random):
         assert all(torch.equal(one, expected) for one in found)
 
 
+def test_numbers_of_a_step_on_the_host_stay(random):
+    """A learner may keep what a step returns, except for its observations."""
+    env = TorchVectorEnv("demo", 8, device="cpu", life_loss_info=True)
+    env.reset(1)
+    kept, copied = [], []
+    for actions in steps(random, env, 200):
+        _, rewards, terminated, truncated, info = env.step(actions)
+        info.pop("final_obs", None)
+        kept.append([rewards, terminated, truncated, *info.values()])
+        copied.append([one.clone() for one in kept[-1]])
+    assert any(bool(step[1].any()) for step in copied)
+    assert all(torch.equal(a, b) for one, other in zip(kept, copied) for a, b in zip(one, other))
+    env.close()
+
+
 def test_ram_and_errors(random):
     env = TorchVectorEnv("demo", 2, device="cpu", obs_type="ram", reward_clipping=True)
     assert env.reset(0).shape == (2, 128)
