@@ -120,7 +120,9 @@ class _Busy:
         if threading.current_thread() is not threading.main_thread():
             return (not blocking or self.ended.wait()) and self.lock.acquire(blocking)
         if blocking:
-            raise VCSError(f"this {self.what} is in use: a signal handler cannot use it during a call that it interrupts")
+            raise VCSError(
+                f"this {self.what} is in use: a signal handler cannot use it during a call that it interrupts"
+            )
         return False
 
     def __enter__(self) -> None:

@@ -79,8 +79,17 @@ class Array:
     """Numbers in a device's memory. `ready` waits until they are computed; it is called before they are read."""
 
     def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]) -> None:
-        self.device, self.shape, self.dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
+        self.device, self._shape, self._dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
         self.memory = lib.allocate(device, self.nbytes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which stays that of the memory: `array.shape = ...` is refused, unlike NumPy's."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._dtype
 
     @property
     def ndim(self) -> int:

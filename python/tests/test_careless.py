@@ -866,7 +866,7 @@ except KeyboardInterrupt:
 """
 LONG_CALLS = {  # each would take minutes
     "truth": "diffvcs.truth(machine.cart, state, [0] * 400, study.places(played, 'ram,rom'), maps=False, threads=1, played=played)",
-    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 400, diffvcs.ram_places(machine.cart), 0.5, diffvcs.Ram(3), samples=10**6)",
+    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 4000, diffvcs.ram_places(machine.cart), 0.5, diffvcs.Ram(3), samples=2)",
     "score": "diffvcs.score(played, study.places(played, 'ram,rom'), methods=['exact', 'bit'], horizons=[400])",
     "score_game": "study.score_game('demo', pixels=4096)",
     "annotate": "study.annotate('demo', seeds=60, depths=16)",
