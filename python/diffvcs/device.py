@@ -172,8 +172,8 @@ class Borrowed:
 
 
 def as_int32(array: Any, name: str) -> Any:
-    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. NumPy's
-    arrays and lists are returned as they are."""
+    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. Numbers
+    beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are returned as they are."""
     if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
         return array
     kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"
@@ -181,6 +181,8 @@ def as_int32(array: Any, name: str) -> Any:
         return array
     if not kind.startswith(("int", "uint")):
         raise TypeError(f"{name} must be whole numbers, of an integer type, not {kind}")
+    if kind.endswith(("int64", "uint32")):
+        array = array.clip(0 if kind.startswith("u") else -1, 2**31 - 1)
     return array.int() if hasattr(array, "int") else array.astype("int32")
 
 

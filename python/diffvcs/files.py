@@ -18,6 +18,7 @@ from pathlib import Path
 
 def read(path: str | os.PathLike[str], limit: int) -> bytes:
     """Returns the bytes of a file of at most `limit` bytes; of a longer one, `limit` + 1 of them."""
+    path = os.fspath(path)  # not a number, which would be a descriptor
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would wait for ever, and /dev/zero never ends
         raise OSError(f"{os.fsdecode(path)} is not a file")
     with open(path, "rb") as file:
