@@ -810,7 +810,11 @@ class Binding:
         source = "".join(f"    {check}\n" for _, checks, *_ in parts for check in checks)
         if locked:
             source += f"    with {', '.join(f'{own}.lock' for own in locked)}:\n"
-        inside = [line for _, _, lines, _ in parts for line in lines] + call
+        # numbers and texts first: converting one may run the caller's Python, which might move an array
+        parts_in_order = sorted(
+            parts, key=lambda part: bool(part[0].lengths or part[0].pointer and part[0].type != "char")
+        )
+        inside = [line for _, _, lines, _ in parts_in_order for line in lines] + call
         source += "".join(f"    {'    ' if locked else ''}{line}\n" for line in inside)
         source = f"def {name}({', '.join(i.name for i in given)}):\n{source}"
         exec(compile(source, f"<{name}>", "exec"), space)

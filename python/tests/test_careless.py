@@ -1095,6 +1095,21 @@ def test_results_that_are_used_again_stay_where_they_are(kept):
     assert np.array_equal(found[0], expected[20])
 
 
+def test_numbers_are_converted_before_arrays_are_looked_at(world):
+    """Converting a number may run the caller's Python, which may move the array beside it."""
+    from diffvcs import _c
+
+    cells = np.full(1000, 7, np.uint8)
+
+    class Mover:
+        def __index__(self):
+            cells.resize(10**7, refcheck=False)
+            return 999
+
+    with pytest.raises(diffvcs.BadArgument, match="cells has 10000000 elements"):
+        _c.lib.vcs_relax_read(world.relaxed.handle, cells, 1000, Mover())
+
+
 def test_lengths_are_those_of_the_call(world):
     from diffvcs import _c
 
