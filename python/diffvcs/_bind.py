@@ -264,7 +264,9 @@ def _fixed(value: Any) -> Any:
 
 def view(pointer: int, count: int, dtype: np.dtype, writable: bool, owner: object) -> np.ndarray:
     """Returns memory of the library as an array, which keeps its owner alive."""
-    memory: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
+    memory: Any = (ctypes.c_uint8 * (int(count) * dtype.itemsize)).from_address(
+        pointer
+    )  # a NumPy 1 integer may become a float
     memory.owner = owner
     return np.frombuffer(memory if writable else memoryview(memory).toreadonly(), dtype)
 

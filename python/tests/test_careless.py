@@ -1110,6 +1110,18 @@ def test_numbers_are_converted_before_arrays_are_looked_at(world):
         _c.lib.vcs_relax_read(world.relaxed.handle, cells, 1000, Mover())
 
 
+def test_lengths_may_be_integers_of_numpy_1(world):
+    """There np.uint64(3) * 1 is a float."""
+    from diffvcs import _bind
+
+    class OfNumPy1(int):
+        def __mul__(self, other):
+            return float(int(self) * other)
+
+    rom = world.cart.rom
+    assert np.array_equal(_bind.view(rom.ctypes.data, OfNumPy1(3), rom.dtype, False, rom), rom[:3])
+
+
 def test_lengths_are_those_of_the_call(world):
     from diffvcs import _c
 
