@@ -219,7 +219,7 @@ vcs_status_t vcs_relax_jvp_many(vcs_relax_t *relax, int32_t steps, int32_t count
   vcs_links_t links = {0};
   double *d = NULL;
   status = start_product(relax, steps, &links, &d, error);
-  for (size_t k = 0; !status && k < (size_t)count; k++) {
+  for (size_t k = 0; d && k < (size_t)count; k++) {
     memset(d, 0, ((size_t)links.variables + 1) * sizeof *d);
     memcpy(d + 1, d_input + k * inputs, inputs * sizeof *d);
     vcs_links_forward(&links, d);
@@ -242,7 +242,7 @@ vcs_status_t vcs_relax_vjp_picture(vcs_relax_t *relax, int32_t steps, double *d_
   vcs_links_t links = {0};
   double *d = NULL;
   status = start_product(relax, steps, &links, &d, error);
-  if (!status) {
+  if (d) {
     for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d[number_at(relax, i)->variable] += d_state[i];
     for (int32_t i = 0; d_pixels && i < VCS_WIDTH * relax->cart->frame_height; i++)
       d[pixels_of(relax)[i].variable] += d_pixels[i];
