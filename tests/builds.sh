@@ -70,8 +70,9 @@ if command -v nvcc > /dev/null; then
   objects=()
   for source in "${sources[@]}"; do
     object="$out/$(basename "${source%.c}").o"
+    case "$(basename "$source")" in machine.c | asleep.c) continue ;; esac # nvcc compiles these
     gcc "${flags[@]}" -O1 -c "$source" -o "$object" || failed=1
-    case "$(basename "$source")" in machine.c | asleep.c) ;; *) objects+=("$object") ;; esac
+    objects+=("$object")
   done
   as_cuda() { # a source of src/host
     nvcc -x cu -std=c++17 -O1 -DVCS_FROM_CUDA --Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-function -Iinclude -Isrc \

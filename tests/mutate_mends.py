@@ -60,7 +60,7 @@ MENDS = [
      "!here.dli_fname || here.dli_fname[0] != '/'", "!here.dli_fname", "program bash tests/test_current_folder.sh PROGRAM TEST PLANTED"),
     ("carriage returns in symbol files", "src/study/symbols.c", "data[i] == '\\n' || data[i] == '\\r'", "data[i] == '\\n'", "parser symbols"),
     ("threads that share an environment", "python/diffvcs/_bind.py",
-     "        self.lock = threading.RLock()\n", f"        self.lock = {NO_LOCK}\n", f"pytest {CARELESS} -k take_turns"),
+     "        self.lock: Any = threading.RLock()\n", f"        self.lock: Any = {NO_LOCK}\n", f"pytest {CARELESS} -k take_turns"),
     ("a fork without its threads", "src/host/batch.c",
      "return batch->thread_count && batch->process != getpid();", "return false;", "test batch"),
     ("a fork while a thread holds a lock", "python/diffvcs/_bind.py",
@@ -94,6 +94,19 @@ MENDS = [
     ("a run without controls", "python/diffvcs/functional.py", "        if len(self.controls) == 0:\n", "        if False:\n", f"pytest {CARELESS} -k without_frames"),
     ("fields that take another number", "python/diffvcs/machine.py",
      '_arrays.integers(value, "a value", record.dtype[name].base)', "value", f"pytest {CARELESS} -k another_number"),
+    ("results in an array that was moved", "python/diffvcs/_bind.py",
+     "return weakref.ref(value) if isinstance(value, np.ndarray) else None", "return None", f"pytest {CARELESS} -k used_again"),
+    ("a signal handler in a call", "python/diffvcs/_bind.py", "            put(busy)\n", "            put(locks)\n", f"pytest {CARELESS} -k signal_handler"),
+    ("another shape for a device's memory", "python/diffvcs/device.py", "        return self._shape\n",
+     "        return self._shape\n\n    @shape.setter\n    def shape(self, shape):\n        self._shape = shape\n",
+     "pytest python/tests/test_device.py -k stays_that"),
+    ("Ctrl-C in derivatives of a relaxed machine", "src/relax/relax.c", "    if (vcs_interrupted()) return false;\n", "",
+     f"pytest {CARELESS} -k Relaxed.jvp"),
+    ("Ctrl-C in a draw of smooth", "src/grad/smooth.c", "vcs_interrupted() || !vcs_rerun(", "!vcs_rerun(", f"pytest {CARELESS} -k smooth"),
+    ("a draft of each killed write", "python/diffvcs/files.py", "        if not _is_running(", "        if not path and not _is_running(",
+     "pytest python/tests/test_files.py -k killed_writer"),
+    ("the explorer of the current folder", "python/diffvcs/widget.py", 'HERE.parents[2] / "out"', 'pathlib.Path("out")',
+     "pytest python/tests/test_widget.py -k current_folder"),
 ]  # fmt: skip
 
 

@@ -11,7 +11,7 @@
 #   ale-py         the comparisons of `make test` at full length, and every game
 #   sanitizers     the unit tests at full length, those that `make test` leaves to the plain build included
 #   docs           every command line of the documentation, the long ones too
-#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; several players;
+#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine; with NumPy 1; several players;
 #                  mended defects put back: their tests must fail
 #   sweeps         kills, equality and speed of sweeps on Ray; RLlib learns
 #   web            the explorer in two browsers, and the site
@@ -79,6 +79,7 @@ with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 with_ale "docs: every command line of README and docs, long ones included" python3 tests/docs.py --long
 nightly "python: 400 odd calls of every function that takes arrays, under the sanitizers" odd_calls
+nightly "python: NumPy 1" tests/numpy1.sh
 nightly "python: the two products with forks over 4 and 8 frames, every game" .venv/bin/python tests/products.py
 nightly "python, sweeps: the package from source, with PyTorch, Captum and Ray" tests/python.sh --full
 nightly "python: Sample Factory's own example" tests/sample_factory.sh

@@ -18,17 +18,8 @@ done
 here=$(cd "$(dirname "$0")/.." && pwd)
 sources=${DIFFVCS_SOURCES:-$here/build-wheels/sources}
 
-fetch() { # Debian's archives of the two, without touching the machine's own lists
-  mkdir -p "$sources/apt/parts" "$sources/apt/lists/partial"
-  cp /etc/apt/sources.list.d/debian.sources "$sources/apt/parts/source.sources"
-  sed -i 's/^Types: .*/Types: deb-src/' "$sources/apt/parts/source.sources"
-  local options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$sources/apt/parts"
-    -o "Dir::State::lists=$sources/apt/lists" -o APT::Sandbox::User=root)
-  apt-get -qq "${options[@]}" update
-  (cd "$sources" && apt-get -qq "${options[@]}" source --download-only zlib=1:1.2.13.dfsg-1 libpng1.6 || true)
-}
-
-compgen -G "$sources/zlib*.orig.tar.*" > /dev/null || compgen -G "$sources/zlib*.tar.*" > /dev/null || fetch
+compgen -G "$sources/zlib*.orig.tar.*" > /dev/null || compgen -G "$sources/zlib*.tar.*" > /dev/null ||
+  "$here/wheels/sources.sh" "$sources" zlib=1:1.2.13.dfsg-1 libpng1.6
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for name in zlib libpng; do

@@ -100,6 +100,16 @@ try_aarch64() { # wheel
   printed=$(cd $work/aarch64-python && PYTHONPATH=packages qemu-aarch64 -L . usr/bin/python3.11 ../../wheels/try.py) && echo "   qemu: $printed"
 }
 
+# NumPy's wheels from 2 on end the process when they are imported with Debian's musl 1.2.3; NumPy 1 does not.
+try_musl() { # wheel
+  local folder=$PWD/$work/musl-python printed
+  wheels/musl_python.sh "$folder" > $work/musl-python.log 2>&1 || { tail -3 $work/musl-python.log; return 1; }
+  rm -rf "$folder/packages"
+  "$python" -m pip -q install --target "$folder/packages" --platform "musllinux_1_1_$(uname -m)" --platform "musllinux_1_2_$(uname -m)" --python-version 311 \
+    --only-binary :all: 'numpy<2' "$1" || return 1
+  printed=$(cd "$folder" && PYTHONPATH=packages bin/python3.11 ../../wheels/try.py) && echo "   musl: $printed"
+}
+
 # The library of a wheel by a C program: wheel, emulator, compiler... Without -O2 zig would add a runtime that needs a newer musl.
 try_library() {
   local folder=$work/try-library printed
@@ -117,7 +127,7 @@ try_wheel() { # name, wheel
       if command -v qemu-aarch64 > /dev/null; then try_aarch64 "$2"; else not_tried "no qemu-aarch64 (apt-get install qemu-user)"; fi
       ;;
     "musllinux-$(uname -m)")
-      if command -v musl-gcc > /dev/null; then try_library "$2" "" musl-gcc; else not_tried "no musl-gcc (apt-get install musl-tools)"; fi
+      if command -v musl-gcc > /dev/null; then try_library "$2" "" musl-gcc && try_musl "$2"; else not_tried "no musl-gcc (apt-get install musl-tools)"; fi
       ;;
     musllinux-aarch64)
       if command -v qemu-aarch64 > /dev/null; then

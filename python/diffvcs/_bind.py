@@ -14,7 +14,8 @@ that it is passed to. From a line, `Binding` writes and compiles a Python functi
 - checks dtype, C-contiguity, writability and number of elements of every array against what C will touch;
 - checks whole numbers against the range of their C type, and that other numbers are finite;
 - holds references to everything C reads or writes until it returns;
-- holds the lock of every handle (an environment, a batch), so that threads take turns;
+- holds the lock of every handle (an environment, a batch), so that threads take turns, and refuses a handle that a
+  signal handler takes from the call that it interrupts (`_Busy`);
 - raises the library's message where C returns a status, and returns results as arrays that keep their owner alive;
 - ends soon after Ctrl-C, if it is a long call of the main thread (`_promptly`).
 
@@ -90,7 +91,7 @@ class Handle:
     def __init__(self, binding: Binding, pointer: int, needs: tuple[Any, ...]) -> None:
         self.owner: _Owner | None = _Owner(binding.raw(self.free), pointer, _owners(needs))
         self.pointer = ctypes.c_void_p(pointer)
-        self.lock = threading.RLock()
+        self.lock: Any = threading.RLock()
         self.why = ""
         _handles.add(self)
 
@@ -106,6 +107,29 @@ class Handle:
     def __reduce__(self) -> Any:
         """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
         raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")
+
+
+class _Busy:
+    """The lock of a handle while another thread calls C with it for the main thread (`_promptly`). A signal handler runs in
+    the main thread, which has the handle's own lock already: here it is refused. Other threads wait, as always."""
+
+    def __init__(self, handle: Handle, ended: threading.Event) -> None:
+        self.what, self.lock, self.ended = handle.what, handle.lock, ended
+
+    def acquire(self, blocking: bool = True) -> bool:
+        if threading.current_thread() is not threading.main_thread():
+            return (not blocking or self.ended.wait()) and self.lock.acquire(blocking)
+        if blocking:
+            raise VCSError(
+                f"this {self.what} is in use: a signal handler cannot use it during a call that it interrupts"
+            )
+        return False
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.lock.release()
 
 
 class NotCopied:
@@ -157,7 +181,7 @@ def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
 def pin(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
     """Returns what C gets for an array of the host: a pointer to exactly `count` elements, which holds the array."""
     if type(value) is np.ndarray and value.dtype == dtype and value.size == count and count and value.flags.carray:
-        return _byref(_char.from_buffer(value))  # type: ignore[arg-type]  # which also keeps the memory from being resized
+        return _byref(_char.from_buffer(value))  # type: ignore[arg-type]
     return _pin_slowly(value, name, dtype, count, writes)
 
 
@@ -232,9 +256,17 @@ def _pin_handles(handles: Any, name: str, kind: type[Handle], count: int) -> Any
     return pointers
 
 
+def _fixed(value: Any) -> Any:
+    """A weak reference to an array: while there is one, NumPy refuses to move the array's memory (`resize`), also with
+    refcheck=False. A struct keeps the address of the memory between calls."""
+    return weakref.ref(value) if isinstance(value, np.ndarray) else None
+
+
 def view(pointer: int, count: int, dtype: np.dtype, writable: bool, owner: object) -> np.ndarray:
     """Returns memory of the library as an array, which keeps its owner alive."""
-    memory: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
+    memory: Any = (ctypes.c_uint8 * (int(count) * dtype.itemsize)).from_address(
+        pointer
+    )  # a NumPy 1 integer may become a float
     memory.owner = owner
     return np.frombuffer(memory if writable else memoryview(memory).toreadonly(), dtype)
 
@@ -424,8 +456,9 @@ def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable[.
             value = np.asarray(value) if isinstance(value, np.ndarray) else value
             size = getattr(value, "size", -1)
             how = pin_machine if item.type == "vcs_t" else pin
-            held = (value, how(value, item.name, item.dtype, size, not item.const))
-            pointer = ctypes.cast(held[1], ctypes.c_void_p).value
+            pinned = how(value, item.name, item.dtype, size, not item.const)
+            held = (value, pinned, _fixed(value))
+            pointer = ctypes.cast(pinned, ctypes.c_void_p).value
             struct.counts[item.name] = size
         struct.held[item.name] = held
         raw.__set__(struct, pointer)
@@ -458,12 +491,12 @@ def _held_property(name: str) -> property:
 
 def _rows_check(struct: Struct, name: str, rows: int, each: int) -> None:
     """An array of pointers, one to each row of an array: made here, when the number of rows is known."""
-    array, _ = struct.held[name]
+    array, *_ = struct.held[name]
     table = (ctypes.c_void_p * max(rows, 1))()
     start = array.ctypes.data
     for i in range(rows):
         table[i] = start + i * each * array.itemsize
-    struct.held[name] = (array, table)
+    struct.held[name] = (array, table, _fixed(array))
     getattr(type(struct), "_" + name).__set__(struct, ctypes.addressof(table))
 
 
@@ -641,24 +674,37 @@ class Binding:
         self.__library.vcs_call_watch(_byref(flag))
         _watched.flag = flag  # held as long as the thread lives
 
-    def _promptly(self, raw: Any, *arguments: Any) -> Any:
+    def _promptly(self, handles: tuple[Handle, ...], raw: Any, *arguments: Any) -> Any:
         """Calls C so that Ctrl-C ends the call. Python raises KeyboardInterrupt in the main thread only, and not before C
-        returns; so another thread calls C, and the main thread waits, and sets that thread's flag if it is interrupted."""
+        returns; so another thread calls C, and the main thread waits, and sets that thread's flag if it is interrupted.
+        `handles` are those whose locks the main thread holds."""
         if threading.current_thread() is not threading.main_thread():
             return raw(*arguments)
         flag, ended, results = ctypes.c_int32(), threading.Event(), []
+        locks, busy = [handle.lock for handle in handles], [_Busy(handle, ended) for handle in handles]
 
-        def call() -> None:
+        def put(found: list[Any]) -> None:
+            for handle, lock in zip(handles, found):
+                handle.lock = lock
+
+        def call() -> None:  # holds what C uses until C returns, whatever becomes of the main thread
             try:
                 self.watch(flag)
                 results.append(raw(*arguments))
             finally:
+                put(locks)
                 ended.set()
 
         interrupted: BaseException | None = None
         try:
+            put(busy)
+        except BaseException:
+            put(locks)
+            raise
+        try:
             _thread.start_new_thread(call, ())
         except RuntimeError:  # no thread can be started
+            put(locks)
             return raw(*arguments)
         except BaseException as problem:
             interrupted, flag.value = problem, 1
@@ -693,7 +739,7 @@ class Binding:
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
         given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
-        locks, kept = [], []
+        locked, kept = [], []  # the arguments that are handles: those that change, and all
         parts: list[tuple[_Item, list[str], list[str], str]] = []  # of each argument: checks, preparation, what C gets
         for i, item in enumerate(items):
             checks: list[str] = []
@@ -706,7 +752,7 @@ class Binding:
                 space[f"H{i}"] = self._handles[item.type]
                 checks.append(f"if {n}.__class__ is not H{i}: wrong({name!r}, {n!r}, H{i}.__name__, {n})")
                 if not self._handles[item.type].constant:
-                    locks.append(f"{n}.lock")
+                    locked.append(n)
                 kept.append(n)
                 at = f"{n}.pointer or closed({n})"
             elif item.type in self._handles and item.lengths:
@@ -761,13 +807,17 @@ class Binding:
         passed = ", ".join(at for *_, at in parts)
         call_of_c = f"raw({passed})"
         if name in self._long:
-            call_of_c = f"(promptly(raw, {passed}) if {self._long[name]} else raw({passed}))"
+            call_of_c = f"(promptly(({''.join(own + ', ' for own in locked)}), raw, {passed}) if {self._long[name]} else raw({passed}))"
         call = self._result_lines(result, items, call_of_c, kept, space)
         source = "".join(f"    {check}\n" for _, checks, *_ in parts for check in checks)
-        if locks:
-            source += f"    with {', '.join(locks)}:\n"
-        inside = [line for _, _, lines, _ in parts for line in lines] + call
-        source += "".join(f"    {'    ' if locks else ''}{line}\n" for line in inside)
+        if locked:
+            source += f"    with {', '.join(f'{own}.lock' for own in locked)}:\n"
+        # numbers and texts first: converting one may run the caller's Python, which might move an array
+        parts_in_order = sorted(
+            parts, key=lambda part: bool(part[0].lengths or part[0].pointer and part[0].type != "char")
+        )
+        inside = [line for _, _, lines, _ in parts_in_order for line in lines] + call
+        source += "".join(f"    {'    ' if locked else ''}{line}\n" for line in inside)
         source = f"def {name}({', '.join(i.name for i in given)}):\n{source}"
         exec(compile(source, f"<{name}>", "exec"), space)
         function = space[name]

@@ -8,6 +8,7 @@ for example), an exception is raised.
 
 from __future__ import annotations
 
+import ctypes
 import enum
 import os
 import struct
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _c, png, roms
+from ._bind import fraction, whole
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, Machine
@@ -137,6 +139,10 @@ class ALEInterface:
         known = DEFAULTS.get(key)
         if known is None:
             raise RuntimeError(f"there is no setting {key!r}; there are {', '.join(DEFAULTS)}")
+        if kind is int:
+            value = whole(value, key, -(2**31), 2**31 - 1)
+        elif kind is float:
+            value = fraction(value, key, ctypes.c_double)
         self._settings[key] = type(known)(kind(value))
 
     def setInt(self, key: str, value: int) -> None:
@@ -176,7 +182,7 @@ class ALEInterface:
         if not path.is_file() and str(path) != roms.DEMO:
             raise RuntimeError(f"there is no ROM image {path}")
         try:
-            return Cartridge(path.read_bytes()).game
+            return Cartridge(Cartridge._read(str(path))[0]).game  # by content alone
         except _c.VCSError:
             return None
 
@@ -330,6 +336,8 @@ class ALEInterface:
         return ALEState._of(self.machine, include_rng)
 
     def restoreState(self, state: ALEState) -> None:
+        if not isinstance(state, ALEState):
+            raise TypeError(f"a state is what cloneState gave, not {type(state).__name__}")
         state._into(self.machine)
 
     def cloneSystemState(self) -> ALEState:

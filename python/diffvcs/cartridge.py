@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _c, roms
+from . import _arrays, _c, files, roms
 from ._c import lib
 
 VALUES = {"index": 0, "luminance": 1, "rgb": 2}
@@ -55,7 +55,10 @@ class Cartridge:
         )
         self.handle = lib.vcs_cart_load(data, len(data), options)
         if patch is not None:
-            lib.vcs_cart_patch(self.handle, bytes(patch), len(patch))
+            if not isinstance(patch, (bytes, bytearray, memoryview)):
+                raise TypeError(f"a patch is the bytes of an IPS or BPS file, not {type(patch).__name__}")
+            patch = bytes(patch)
+            lib.vcs_cart_patch(self.handle, patch, len(patch))
         info = lib.vcs_cart_info(self.handle)
         self.profile = profile
         self._made_from = bytes(data), profile, format, self.name, patch  # what pickles hold
@@ -87,8 +90,7 @@ class Cartridge:
                     raise IsADirectoryError(f"{path} is a directory, not a ROM image")
                 raise FileNotFoundError(f"there is no ROM image {path}")
             path = roms.require(str(image))
-        with open(path, "rb") as file:
-            return file.read(IMAGE_LIMIT + 1), path.stem  # the library refuses what is longer
+        return files.read(path, IMAGE_LIMIT), path.stem  # the library refuses what is longer
 
     @classmethod
     def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:

@@ -79,8 +79,17 @@ class Array:
     """Numbers in a device's memory. `ready` waits until they are computed; it is called before they are read."""
 
     def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]) -> None:
-        self.device, self.shape, self.dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
+        self.device, self._shape, self._dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
         self.memory = lib.allocate(device, self.nbytes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which stays that of the memory: `array.shape = ...` is refused, unlike NumPy's."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._dtype
 
     @property
     def ndim(self) -> int:
@@ -163,8 +172,8 @@ class Borrowed:
 
 
 def as_int32(array: Any, name: str) -> Any:
-    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. NumPy's
-    arrays and lists are returned as they are."""
+    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. Numbers
+    beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are returned as they are."""
     if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
         return array
     kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"
@@ -172,6 +181,8 @@ def as_int32(array: Any, name: str) -> Any:
         return array
     if not kind.startswith(("int", "uint")):
         raise TypeError(f"{name} must be whole numbers, of an integer type, not {kind}")
+    if kind.endswith(("int64", "uint32")):
+        array = array.clip(0 if kind.startswith("u") else -1, 2**31 - 1)
     return array.int() if hasattr(array, "int") else array.astype("int32")
 
 

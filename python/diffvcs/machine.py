@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _arrays, _c
+from . import _arrays, _c, files
 from ._bind import dtype_of, whole
 from ._c import lib
 from .meanings import Meanings
@@ -23,6 +23,7 @@ INPUT_NAMES: list[str] = [
     f"{key}{player}" for player in ("", "2") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
 OBJECTS = ("player 0", "player 1", "missile 0", "missile 1", "ball", "playfield")  # kinds of objects
+SAVE_LIMIT = 4 << 20  # bytes of a save file, as in src/host/save.c
 OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
@@ -495,9 +496,7 @@ class Machine:
             >>> diffvcs.Machine.save_info("game.sav")["profile"]
             'ale'
         """
-        with open(path, "rb") as file:
-            data = file.read()
-        found = _c.SaveInfo()
+        data, found = files.read(path, SAVE_LIMIT), _c.SaveInfo()
         lib.vcs_save_info(data, len(data), found)
         return {
             "version": found.version,

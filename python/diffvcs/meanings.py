@@ -27,7 +27,7 @@ def annotations(game: str) -> dict[str, Any]:
     if not path.is_file():
         have = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json"))) or "none"
         raise KeyError(f"no annotations of {game!r}; there are: {have}. `diffvcs annotate GAME --out DIR` makes them")
-    return json.loads(path.read_text())
+    return json.loads(path.read_bytes())
 
 
 class Meanings:

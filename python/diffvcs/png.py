@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import struct
-import tempfile
 import zlib
-from pathlib import Path
 
 import numpy as np
+
+from . import files
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -28,14 +28,5 @@ def encode(picture: np.ndarray) -> bytes:
 
 
 def write(path: str | os.PathLike[str], picture: np.ndarray) -> None:
-    """Writes a picture atomically: the file is complete, or as it was before."""
-    path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(encode(picture))
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    """Writes a picture as a PNG file, whole or not at all."""
+    files.write(path, encode(picture))

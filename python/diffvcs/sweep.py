@@ -20,7 +20,6 @@ sweep_commands.py. docs/scale.md is the guide.
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import ctypes
 import hashlib
 import inspect
@@ -28,7 +27,6 @@ import json
 import os
 import socket
 import sys
-import threading
 import time
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _c
+from . import _c, files
 from ._bind import whole
 from .cartridge import Cartridge
 
@@ -175,34 +173,7 @@ class Folder:
         return (self.path / name).read_bytes()
 
     def write(self, name: str, data: bytes) -> None:
-        path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for old in path.parent.glob(f".{path.name}.*.part"):
-            if not _is_running(old.name.split(".")[-2]):
-                with contextlib.suppress(OSError):  # another process has removed it, or on Windows is writing it
-                    old.unlink()
-        draft = path.parent / f".{path.name}.{threading.get_ident()}.{os.getpid()}.part"
-        try:
-            with open(draft, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, path)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-
-
-def _is_running(process: str) -> bool:
-    if os.name == "nt":  # which does not delete an open file; there os.kill(process, 0) would be Ctrl-C
-        return False
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
-        pass
-    return True
+        files.write(self.path / name, data)
 
 
 class Remote:

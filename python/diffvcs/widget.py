@@ -4,7 +4,8 @@
     diffvcs.widget.explorer(machine)
 
 The page is the one file that `make web` makes. It is searched in $DIFFVCS_WEB, in the package (`pip install .` puts it there if
-it was built before) and in out/web of the current directory.
+it was built before) and in out/web of the repository that the package is used from. It runs in the notebook, so it is
+never taken from the current folder.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 
 from .machine import Machine
 
+HERE = pathlib.Path(__file__).resolve()
 _START = """<script>
 (async () => {
   const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -32,7 +34,7 @@ def page_path() -> pathlib.Path:
     """Returns the path of the explorer's page."""
     given = os.environ.get("DIFFVCS_WEB")
     places = [pathlib.Path(given) / "index.html"] if given else []
-    places += [pathlib.Path(__file__).with_name("explorer.html"), pathlib.Path("out/web/index.html")]
+    places += [HERE.with_name("explorer.html"), HERE.parents[2] / "out" / "web" / "index.html"]
     for place in places:
         if place.is_file():
             return place

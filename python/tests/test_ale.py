@@ -149,3 +149,26 @@ def test_programs_for_ale_py_run_on_ours(tmp_path):
         [sys.executable, "-m", "diffvcs.compat", str(program), "word"], capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == ["diffvcs.env", "diffvcs.ale", "pong.bin", "word"]
+
+
+def test_settings_are_never_other_numbers():
+    ale = ALEInterface()
+    for number in (2**32 + 1, 2**31, -(2**31) - 1, 1.9, 2.0, "7", None, float("nan"), np.array([1, 2])):
+        with pytest.raises((TypeError, ValueError), match="random_seed"):
+            ale.setInt("random_seed", number)
+    for number in (float("nan"), float("inf"), 1e400, "0.5", None, [0.5]):
+        with pytest.raises((TypeError, ValueError), match="repeat_action_probability"):
+            ale.setFloat("repeat_action_probability", number)
+    assert ale.getInt("random_seed") == -1 and ale.getFloat("repeat_action_probability") == 0.25
+    ale.loadROM("demo")
+    for state in (None, b"", 5, ale):
+        with pytest.raises(TypeError, match="what cloneState gave"):
+            ale.restoreState(state)
+    assert ALEInterface.isSupportedROM("demo") == "contour"
+
+
+def test_a_patch_is_bytes():
+    """bytes(10**11) would be a hundred billion zeros."""
+    for patch in (10**11, 5, "PATCH", [80, 65], object()):
+        with pytest.raises(TypeError, match="a patch is the bytes"):
+            diffvcs.Cartridge("demo", patch=patch)

@@ -866,12 +866,13 @@ except KeyboardInterrupt:
 """
 LONG_CALLS = {  # each would take minutes
     "truth": "diffvcs.truth(machine.cart, state, [0] * 400, study.places(played, 'ram,rom'), maps=False, threads=1, played=played)",
-    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 400, diffvcs.ram_places(machine.cart), 0.5, diffvcs.Ram(3), samples=10**6)",
+    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 4000, diffvcs.ram_places(machine.cart), 0.5, diffvcs.Ram(3), samples=2)",
     "score": "diffvcs.score(played, study.places(played, 'ram,rom'), methods=['exact', 'bit'], horizons=[400])",
     "score_game": "study.score_game('demo', pixels=4096)",
     "annotate": "study.annotate('demo', seeds=60, depths=16)",
     "vjp": "diffvcs.vjp(machine.cart, state, [0] * 400, dram=np.ones(128), method='hybrid', budget=1e9, played=played)",
     "relaxed": "diffvcs.vjp(machine.cart, state, [0] * 400, dram=np.ones(128), method='relaxed', played=played)",
+    "Relaxed.jvp": "r = diffvcs.Relaxed('demo'); r.load(machine); r.jvp(10**7, np.ones(r.input_slots))",
     "explain": "diffvcs.explain(played, 'pixel:80,100', span=400)",
     "steer": "study.steer(played, 'ram:83=60', seeds=1000, budget=10**9)",
     "record": "study.record('demo', frames=10**9)",
@@ -894,6 +895,48 @@ def test_ctrl_c_ends_a_long_call_and_leaves_things_usable(name):
     finally:
         process.kill()
     assert out.split()[:2] == ["interrupted", "True"], err
+
+
+HANDLER = """
+import signal, threading
+import numpy as np
+import diffvcs
+machine = diffvcs.Machine("demo")
+for _ in range(60):
+    machine.act_on(0)
+relaxed, refused, others, sizes = diffvcs.Relaxed("demo"), [], [], []
+direction = np.zeros(relaxed.input_slots)
+direction[relaxed.slots["ram"]] = 1
+
+def handler(*_):
+    for call in (relaxed.step, lambda: relaxed.load(machine), relaxed.handle.close, lambda: relaxed.values):
+        try:
+            call()
+        except diffvcs.VCSError as problem:
+            refused.append("signal handler" in str(problem))
+    if len(refused) == 4:  # another thread takes its turn afterwards
+        others.append(threading.Thread(target=lambda: sizes.append(relaxed.values.size)))
+        others[0].start()
+    else:
+        raise TimeoutError  # which ends the call
+
+signal.signal(signal.SIGALRM, handler)
+relaxed.load(machine)
+signal.setitimer(signal.ITIMER_REAL, 0.5, 0.5)
+try:
+    relaxed.jvp(10**7, direction)  # minutes
+except TimeoutError:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    others[0].join()
+    relaxed.load(machine)
+    print(refused, sizes == [relaxed.input_slots], np.isfinite(relaxed.jvp(10, direction)).all())
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no SIGALRM on this system")
+def test_a_signal_handler_cannot_use_what_the_call_it_interrupts_uses():
+    done = subprocess.run([sys.executable, "-c", HANDLER], capture_output=True, text=True, timeout=120)
+    assert done.stdout == f"{[True] * 8} True True\n", done.stdout + done.stderr
 
 
 def test_files_that_are_no_images_are_refused_at_once(tmp_path):
@@ -1036,6 +1079,47 @@ def test_a_struct_holds_what_it_points_to(world):
     outputs = _c.GradOutputs(state=diffvcs.functional._state_slots(world.cart, None, np.ones(128), "dram"))
     _c.lib.vcs_grad_vjp(c_run, options, _c.GradInputs(rom=results), outputs, _c.GradReport())
     assert np.array_equal(results, expected)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_results_that_are_used_again_stay_where_they_are(kept):
+    """numpy.resize with refcheck=False moves an array's memory, whoever else has its address."""
+    envs, twin = (ALEVectorInterface("demo", 2, num_threads=1, noop_max=0, copy=kept) for _ in range(2))
+    expected = [twin.reset([0, 1], [1, 2])[0].copy(), *(twin.step([0, 1])[0].copy() for _ in range(20))]
+    found = [envs.reset([0, 1], [1, 2])[0]]
+    for step in range(20):
+        with pytest.raises(ValueError, match="cannot resize"):
+            found[-1].resize(10**8, refcheck=False)
+        assert np.array_equal(found.pop(), expected[step])
+        found.append(envs.step([0, 1])[0])
+    assert np.array_equal(found[0], expected[20])
+
+
+def test_numbers_are_converted_before_arrays_are_looked_at(world):
+    """Converting a number may run the caller's Python, which may move the array beside it."""
+    from diffvcs import _c
+
+    cells = np.full(1000, 7, np.uint8)
+
+    class Mover:
+        def __index__(self):
+            cells.resize(10**7, refcheck=False)
+            return 999
+
+    with pytest.raises(diffvcs.BadArgument, match="cells has 10000000 elements"):
+        _c.lib.vcs_relax_read(world.relaxed.handle, cells, 1000, Mover())
+
+
+def test_lengths_may_be_integers_of_numpy_1(world):
+    """There np.uint64(3) * 1 is a float."""
+    from diffvcs import _bind
+
+    class OfNumPy1(int):
+        def __mul__(self, other):
+            return float(int(self) * other)
+
+    rom = world.cart.rom
+    assert np.array_equal(_bind.view(rom.ctypes.data, OfNumPy1(3), rom.dtype, False, rom), rom[:3])
 
 
 def test_lengths_are_those_of_the_call(world):

@@ -12,6 +12,7 @@ gymnasium = needs.module("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv, device  # noqa: E402
+from diffvcs.batch import ALEVectorInterface  # noqa: E402
 
 DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if "DIFFVCS_DEVICE" in os.environ else "cpu-as-gpu"
 on_the_cpu = pytest.mark.skipif(DEVICE != "cpu-as-gpu", reason="cpu: NumPy reads the host's memory only")
@@ -82,6 +83,16 @@ def test_arrays_are_shared_not_copied():
 
 
 @on_the_cpu
+def test_the_shape_of_an_array_stays_that_of_its_memory():
+    """NumPy's arrays may be given another shape in place; a consumer would read what is behind the memory."""
+    envs = ALEVectorInterface("demo", 2, noop_max=0, device="cpu-as-gpu")
+    observations = envs.reset([0, 1], [1, 2])[0]
+    for name, value in (("shape", (10**6, 100)), ("shape", (2, -1)), ("dtype", np.float64)):
+        with pytest.raises(AttributeError):
+            setattr(observations, name, value)
+    assert np.from_dlpack(observations).shape == observations.shape == (2, 4, 84, 84)
+
+
 def test_memory_is_freed_with_its_last_array():
     envs = make(1)
     observations, info = envs.reset(seed=0)

@@ -301,6 +301,21 @@ def test_odd_settings_are_refused():
     env.close()
 
 
+def test_a_device_takes_no_number_for_another():
+    """What is no action is NOOP there; int32, which the device reads, has another number for 2^32 + 1."""
+    env = TorchVectorEnv("demo", 3, device="cpu", emulation="device", noop_max=0)
+    actions, found = torch.tensor([3, 4, 5]), []
+    for wrong in (torch.zeros(3), *(actions + far for far in (99, 2**31, 2**32, -(2**32), 2**40, -(2**63)))):
+        env.reset(1)
+        for _ in range(8):
+            last = env.step(wrong.long())[0]
+        found.append(last.clone())
+    env.reset(1)
+    for _ in range(8):
+        last = env.step(actions)[0]
+    assert all(torch.equal(one, found[0]) for one in found) and not torch.equal(last, found[0])
+
+
 @pytest.mark.parametrize("emulation", ["host", "device"])
 def test_odd_actions_are_refused(emulation):
     env = TorchVectorEnv("demo", 3, device="cpu", emulation=emulation, noop_max=0)

@@ -22,9 +22,11 @@ def test_the_page_gets_the_cartridge_and_the_state(machine, tmp_path, monkeypatc
     assert "<script>" not in shown._repr_html_() and "srcdoc=" in shown._repr_html_()
 
 
-def test_without_a_page_it_says_what_to_do(machine, tmp_path, monkeypatch):
+def test_a_page_in_the_current_folder_is_not_shown(machine, tmp_path, monkeypatch):
+    (tmp_path / "out" / "web").mkdir(parents=True)
+    (tmp_path / "out" / "web" / "index.html").write_text("<html><body></body></html>")
     monkeypatch.delenv("DIFFVCS_WEB", raising=False)
     monkeypatch.chdir(tmp_path)
-    if not widget.pathlib.Path(widget.__file__).with_name("explorer.html").exists():
-        with pytest.raises(FileNotFoundError, match="make web"):
-            widget.explorer(machine)
+    monkeypatch.setattr(widget, "HERE", tmp_path / "python" / "diffvcs" / "widget" / "widget.py")  # no page is there
+    with pytest.raises(FileNotFoundError, match="make web"):
+        widget.explorer(machine)

@@ -24,6 +24,7 @@
 #include "host/files.h"
 #include "host/parallel.h"
 #include "host/options.h"
+#include "host/progress.h"
 
 enum { SAMPLES_MAX = 1 << 24, FREEDOM_MAX = 1000 /* beyond this Student's t is normal to three digits */ };
 
@@ -172,7 +173,7 @@ static bool run_draw(job_t *job, worker_t *worker, size_t unit, bool other) {
   return vcs_rerun(&job->base, &worker->runner, worker->flips, flips, see, worker);
 }
 
-/* F of a draw, and what each place does there. */
+/* F of a draw, and what each place does there. False: no machine can be so, or Ctrl-C was pressed. */
 static bool run_corner(job_t *job, worker_t *worker, size_t unit, bool other, double *output) {
   vcs_base_t *base = &worker->base;
   bool possible = false;
@@ -187,7 +188,7 @@ static bool run_corner(job_t *job, worker_t *worker, size_t unit, bool other, do
   const vcs_sight_t sight = vcs_base_sight(base, 0);
   *output = measure(worker->wanted, &sight);
   for (size_t i = 0; i < job->count; i++) {
-    if (!vcs_rerun(base, &worker->runner, &job->places[i], 1, see, worker)) return false;
+    if (vcs_interrupted() || !vcs_rerun(base, &worker->runner, &job->places[i], 1, see, worker)) return false;
     const double difference = worker->bits[i] ? *output - worker->output : worker->output - *output;
     job->differences[unit * job->count + i] += difference / job->draws_a_unit;
   }
@@ -208,7 +209,7 @@ static bool run_unit(void *context, size_t unit, int number) {
       job->explained[unit * (size_t)job->draws_a_unit + (size_t)d] = explained(job, unit, d == 1);
     }
     if (!possible) {
-      job->impossible = 1;
+      if (!vcs_interrupted()) job->impossible = 1;
       return false;
     }
   }

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "host/files.h"
-#include "real.h"
 #include "host/options.h"
+#include "host/progress.h"
+#include "real.h"
 
 void vcs_relax_defaults(vcs_relax_options_t *options) {
   const vcs_relax_options_t defaults = {.alpha = 6, .temperature = 0.14};
@@ -158,15 +159,18 @@ static void start_links(vcs_relax_t *relax, vcs_links_t *links) {
   vcs_beam_load(relax, links);
 }
 
-static void run_steps(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
+/* Returns whether it ran them all: it stops when Ctrl-C is pressed. */
+static bool run_steps(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
   uint8_t *frames = relax->reals->frames;
   for (int32_t i = 0; i < steps && !links->failed; i++) {
+    if (vcs_interrupted()) return false;
     bool was_partial = relax->m->partial;
     vcs_real_step(relax, links, frames);
     if (relax->options.bus == VCS_BUS_REDUCED || !was_partial || relax->m->partial) continue;
     vcs_real_end_frame(relax, links, frames);
     vcs_real_begin_frame(relax);
   }
+  return true;
 }
 
 static vcs_real_t *pixels_of(const vcs_relax_t *relax) { return relax->reals->beam.pictures[relax->m->front & 1]; }
@@ -179,26 +183,23 @@ static void forget(vcs_relax_t *relax) {
   vcs_beam_load(relax, NULL);
 }
 
-/* Runs some steps or a frame, and makes room for a derivative of every variable; [0] is that of all constants. NULL: no
- * memory. */
-static double *start_product(vcs_relax_t *relax, int32_t steps, vcs_links_t *links, vcs_error_t *error) {
+/* Runs some steps or a frame, and makes room for a derivative of every variable; (*d)[0] is that of all constants. */
+static vcs_status_t start_product(vcs_relax_t *relax, int32_t steps, vcs_links_t *links, double **d,
+                                  vcs_error_t *error) {
   start_links(relax, links);
   if (steps == VCS_RELAX_FRAME)
     vcs_real_frame(relax, links, NULL);
-  else
-    run_steps(relax, steps, links);
+  else if (!run_steps(relax, steps, links))
+    return vcs_error_fill(error, VCS_CANCELLED, "interrupted");
   const bool failed = links->failed || relax->reals->beam.failed;
-  double *d = failed ? NULL : calloc((size_t)links->variables + 1, sizeof *d);
-  if (!d) vcs_error_fill(error, VCS_NO_MEMORY, "out of memory: these are too many instructions at once");
-  return d;
+  *d = failed ? NULL : calloc((size_t)links->variables + 1, sizeof **d);
+  return *d ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory: these are too many instructions at once");
 }
 
-static vcs_status_t end_product(vcs_relax_t *relax, vcs_links_t *links, double *d) {
-  const vcs_status_t status = d ? VCS_OK : VCS_NO_MEMORY;
+static void end_product(vcs_relax_t *relax, vcs_links_t *links, double *d) {
   forget(relax);
   vcs_links_free(links);
   free(d);
-  return status;
 }
 
 static vcs_status_t check_steps(const vcs_relax_t *relax, int32_t steps, vcs_error_t *error) {
@@ -216,7 +217,8 @@ vcs_status_t vcs_relax_jvp_many(vcs_relax_t *relax, int32_t steps, int32_t count
   const size_t inputs = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
   const size_t pixels = d_pixels ? (size_t)(VCS_WIDTH * relax->cart->frame_height) : 0;
   vcs_links_t links = {0};
-  double *d = start_product(relax, steps, &links, error);
+  double *d = NULL;
+  status = start_product(relax, steps, &links, &d, error);
   for (size_t k = 0; d && k < (size_t)count; k++) {
     memset(d, 0, ((size_t)links.variables + 1) * sizeof *d);
     memcpy(d + 1, d_input + k * inputs, inputs * sizeof *d);
@@ -224,7 +226,8 @@ vcs_status_t vcs_relax_jvp_many(vcs_relax_t *relax, int32_t steps, int32_t count
     for (size_t i = 0; i < states; i++) d_state[k * states + i] += d[number_at(relax, i)->variable];
     for (size_t i = 0; i < pixels; i++) d_pixels[k * pixels + i] += d[pixels_of(relax)[i].variable];
   }
-  return end_product(relax, &links, d);
+  end_product(relax, &links, d);
+  return status;
 }
 
 vcs_status_t vcs_relax_jvp_picture(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
@@ -237,7 +240,8 @@ vcs_status_t vcs_relax_vjp_picture(vcs_relax_t *relax, int32_t steps, double *d_
   vcs_status_t status = check_steps(relax, steps, error);
   if (status) return status;
   vcs_links_t links = {0};
-  double *d = start_product(relax, steps, &links, error);
+  double *d = NULL;
+  status = start_product(relax, steps, &links, &d, error);
   if (d) {
     for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d[number_at(relax, i)->variable] += d_state[i];
     for (int32_t i = 0; d_pixels && i < VCS_WIDTH * relax->cart->frame_height; i++)
@@ -245,7 +249,8 @@ vcs_status_t vcs_relax_vjp_picture(vcs_relax_t *relax, int32_t steps, double *d_
     vcs_links_backward(&links, d);
     for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) d_input[i] += d[i + 1];
   }
-  return end_product(relax, &links, d);
+  end_product(relax, &links, d);
+  return status;
 }
 
 vcs_status_t vcs_relax_jvp(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,

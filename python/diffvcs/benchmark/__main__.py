@@ -17,10 +17,8 @@ import importlib
 import importlib.util
 import json
 import multiprocessing
-import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -29,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import files
 from .._bind import whole
 from . import agents, figures, maps, neuroscience, quantus, report, scores, suite
 from .methods import METHODS, Method
@@ -47,18 +46,19 @@ EXAMPLES = """examples:
   python -m diffvcs.benchmark neuroscience                      # -> out/benchmark/neuroscience.html"""
 
 
-def write(path: Path, text: str) -> None:
-    """Writes a file atomically: it is complete, or as it was before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+def _write(path: Path, text: str) -> None:
+    files.write(path, text.encode())
+
+
+def _read(path: Path, kind: type = dict) -> Any:
+    """Returns what a file of results has, or raises an error that names a file that is broken."""
     try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+        found = json.loads(path.read_bytes())
+    except ValueError as problem:
+        raise ValueError(f"{path} is broken ({problem}): remove it, and it is made again") from None
+    if not isinstance(found, kind):
+        raise ValueError(f"{path} has no results: remove it, and it is made again")
+    return found
 
 
 def evaluate_method(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str, Any] | None:
@@ -110,24 +110,24 @@ def result_of(task: suite.Task, record: dict[str, Any]) -> dict[str, Any]:
 def evaluate(task: suite.Task, methods: Sequence[str], folder: Path, tell: Any = lambda text: None) -> dict[str, Any]:
     """Scores methods on a task, and keeps the truth and the scores in `folder`. Methods that are there already are not run again."""
     path = folder / "results" / f"{task.name}.json"
-    result = json.loads(path.read_text()) if path.is_file() else None
-    if result is None or result["version"] != suite.VERSION:
+    result = _read(path) if path.is_file() else None
+    if result is None or result.get("version") != suite.VERSION:
         tell("truth")
         record = truth_of(task)
-        write(folder / "truth" / f"{task.name}.json", json.dumps(record))
+        _write(folder / "truth" / f"{task.name}.json", json.dumps(record))
         result = result_of(task, record)
-    effects = effects_of(json.loads((folder / "truth" / f"{task.name}.json").read_text()))
+    effects = effects_of(_read(folder / "truth" / f"{task.name}.json"))
     for name in [name for name in methods if name not in result["methods"]]:
         tell(name)
         result["methods"][name] = evaluate_method(METHODS[name], task, effects)
-        write(path, json.dumps(result))
+        _write(path, json.dumps(result))
     return result
 
 
 def load(folder: Path, suite_name: str) -> list[dict[str, Any]]:
     """Returns the results that a folder has of a suite's tasks."""
     paths = [folder / "results" / f"{task.name}.json" for task in suite.tasks(suite_name)]
-    return [json.loads(path.read_text()) for path in paths if path.is_file()]
+    return [_read(path) for path in paths if path.is_file()]
 
 
 def method_names(text: str | None) -> list[str]:
@@ -272,14 +272,14 @@ def explain_agents(options: argparse.Namespace) -> None:
     for game in games:
         path = options.out / "agents" / f"{game}.json"
         show = _progress(f"decisions of {game}")
-        found = json.loads(path.read_text()) if path.is_file() else None
+        found = _read(path, list) if path.is_file() else None
         if found is None or len(found) != options.decisions:
             found = []
             for number, decision in enumerate(maps.decisions(game, options.decisions)):
                 show(number, options.decisions)
                 found.append(maps.explain(decision))
             show()
-            write(path, json.dumps(found))
+            _write(path, json.dumps(found))
         results[game] = found
         print(f"\n{game}, {len(found)} decisions")
         print(maps.text_table(maps.summarize(found)))
@@ -288,7 +288,7 @@ def explain_agents(options: argparse.Namespace) -> None:
         print(f"\nall games, {len(everything)} decisions")
         print(maps.text_table(maps.summarize(everything)))
     path = options.out / "agents.html"
-    write(path, figures.agents_page(results))
+    _write(path, figures.agents_page(results))
     print(f"\nwrote {path}")
 
 
@@ -299,25 +299,25 @@ def examine(options: argparse.Namespace) -> None:
         path = options.out / "neuroscience" / f"{game}.json"
         if not path.is_file():
             show = _progress(f"lesions of {game}")
-            write(path, json.dumps(neuroscience.examine(game, show)))
+            _write(path, json.dumps(neuroscience.examine(game, show)))
             show()
-        results.append(json.loads(path.read_text()))
+        results.append(_read(path))
     print(neuroscience.text_table(results))
     path = options.out / "neuroscience.html"
-    write(path, figures.neuroscience_page(results))
+    _write(path, figures.neuroscience_page(results))
     print(f"\nwrote {path}")
 
 
 def freeze(options: argparse.Namespace) -> None:
     """Draws the suite again; with --write, replaces the frozen one."""
     rows = list(suite.freeze(suite.SUITES[options.suite], lambda line: print(line, flush=True)))
-    old = json.loads(suite.FROZEN.read_text())["tasks"] if suite.FROZEN.is_file() else []
+    old = json.loads(suite.FROZEN.read_bytes())["tasks"] if suite.FROZEN.is_file() else []
     kept = [row for row in old if row["game"] not in suite.SUITES[options.suite]]
     same = rows == [row for row in old if row["game"] in suite.SUITES[options.suite]]
     print("equal to the frozen suite" if same else "different from the frozen suite")
     if options.write:
         lines = ",\n".join(json.dumps(row) for row in [*kept, *rows])
-        write(suite.FROZEN, f'{{"version": {suite.VERSION}, "tasks": [\n{lines}\n]}}\n')
+        _write(suite.FROZEN, f'{{"version": {suite.VERSION}, "tasks": [\n{lines}\n]}}\n')
     elif not same:
         raise RuntimeError("the seeds draw another suite than the frozen one; --write replaces it")
 
@@ -326,7 +326,7 @@ def write_report(options: argparse.Namespace) -> None:
     """Writes the page."""
     path = options.out / f"{options.suite}.html"
     results = load(options.out, options.suite)
-    write(path, report.page(results, options.suite))
+    _write(path, report.page(results, options.suite))
     if options.markdown:
         print(report.markdown(results))
     print(f"wrote {path}")

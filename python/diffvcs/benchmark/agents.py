@@ -15,12 +15,16 @@ again on another one makes a similar agent, not the same.
 from __future__ import annotations
 
 import functools
+import io
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from .. import files
 from .._c import WIDTH
 from ..batch import ALEVectorInterface
 from ..cartridge import Cartridge
@@ -126,14 +130,18 @@ def load(game: str) -> Agent:
     """Returns the agent of a game. Raises FileNotFoundError if it has none."""
     if not path(game).is_file():
         raise FileNotFoundError(f"there is no agent that plays {game}; there are {', '.join(games())}")
-    with np.load(path(game)) as file:
-        return Agent(game, *(file[name] for name in NAMES))
+    try:
+        with np.load(path(game)) as file:
+            return Agent(game, *(file[name] for name in NAMES))
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+        raise ValueError(f"{path(game)} is broken: {problem}") from None
 
 
 def save(agent: Agent, file: Path) -> None:
     """Writes an agent's weights."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(file, **{name: getattr(agent, name) for name in NAMES})
+    content = io.BytesIO()
+    np.savez_compressed(content, **{name: getattr(agent, name) for name in NAMES})
+    files.write(file, content.getvalue())
 
 
 def play(

@@ -15,11 +15,13 @@ Attributions have signs: give these metrics abs=True, or a cause that lowers the
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from .. import files
 from .methods import METHODS
 from .suite import Problem, Task, exact_effects
 
@@ -49,9 +51,7 @@ def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
 
 def write(task: Task, methods: Sequence[str], folder: Path) -> Path:
     """Writes the file of a task; returns its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path, part = folder / f"{task.name}.npz", folder / f"{task.name}.part"
-    with part.open("wb") as file:
-        np.savez_compressed(file, **arrays(task, methods))  # type: ignore[arg-type]
-    part.replace(path)
+    path, content = folder / f"{task.name}.npz", io.BytesIO()
+    np.savez_compressed(content, **arrays(task, methods))  # type: ignore[arg-type]
+    files.write(path, content.getvalue())
     return path

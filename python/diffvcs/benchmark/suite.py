@@ -493,7 +493,7 @@ def truth_record(problem: Problem, effects: np.ndarray) -> dict[str, Any]:
 
 
 def _rows() -> list[dict[str, Any]]:
-    return json.loads(FROZEN.read_text())["tasks"]
+    return json.loads(FROZEN.read_bytes())["tasks"]
 
 
 def _task(row: dict[str, Any]) -> Task:
