@@ -23,6 +23,7 @@
 
 /* A checkpoint every second, and a quarter of an hour of them. */
 enum { PAST_INTERVAL = 60, PAST_ROOM = 900, NAME_SIZE = 64 };
+enum { FRAMES_MOST = 1 << 30 }; /* the greatest frame number of a save that is opened */
 
 typedef struct {
   vcs_cart_t *cart;
@@ -265,6 +266,11 @@ WEB int web_save(web_session_t *s) {
 WEB int web_load(web_session_t *s, const void *file, size_t size) {
   vcs_env_t *env = s->env;
   if (vcs_env_load_from(env, file, size, &s->error)) return 0;
+  if (env->frame_number > FRAMES_MOST) {
+    vcs_error_fill(&s->error, VCS_BAD_FILE, "the save is of frame %llu; frames up to %d can be opened here",
+                   (unsigned long long)env->frame_number, (int)FRAMES_MOST);
+    return 0;
+  }
   if (!env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
   memcpy(s->m, env->m, vcs_state_size(s->cart));
   memcpy(s->frames, env->draw_history.frames, (size_t)2 * VCS_FRAME_BYTES);

@@ -19,6 +19,7 @@ const fail = () => {
 function lend(data, use) {
   if (!data || data.length === 0) return use(0, 0);
   const pointer = wasm._web_alloc(data.length);
+  if (!pointer) throw new Error(`there is no memory for ${data.length} bytes`);
   wasm.HEAPU8.set(data, pointer);
   try {
     return use(pointer, data.length);
