@@ -22,8 +22,7 @@
 #include "study/internal.h"
 
 enum {
-  ESTIMATE = 20, /* frames that a reverse pass over one frame is charged with: `bit+fork` costs 16 (docs/benchmarks.md)
-                  */
+  ESTIMATE = 20, /* frames charged for a reverse pass over one frame; `bit+fork` costs 23 (docs/benchmarks.md) */
   VALUES = 255   /* of a byte, other than its own */
 };
 
