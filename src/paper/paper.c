@@ -50,7 +50,7 @@ static const struct {
     {"pstep", "P_step over alpha and T", vcs_paper_pstep},
     {"delayed", "Delayed divergence", vcs_paper_delayed},
     {"corner", "Sixty seconds at the corner", vcs_paper_corner},
-    {"games", "The same on ten more games", vcs_paper_games_table},
+    {"games", "The same on twelve more games", vcs_paper_games_table},
     {"full", "FULL beside the truth: is the corner the most informative one?", vcs_paper_full},
     {"dispatch", "FULL with softmax dispatch beside the truth", vcs_paper_dispatch},
     {"video", "Four panels, sixty seconds", vcs_paper_video},
