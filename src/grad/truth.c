@@ -304,11 +304,11 @@ static bool run_item(void *context, size_t number, int worker) {
 typedef struct {
   const pass_t *pass;
   const batch_t *batch;
-} walk_eyes_t;
+} walk_context_t;
 
 static void see_flip(void *context, size_t flip, int horizon, const vcs_sight_t *sight) {
-  const walk_eyes_t *eyes = context;
-  eyes->pass->see(&eyes->batch->walked[flip]->look, horizon, sight);
+  const walk_context_t *callbacks = context;
+  callbacks->pass->see(&callbacks->batch->walked[flip]->look, horizon, sight);
 }
 
 static bool run_batch(void *context, size_t number, int worker) {
@@ -327,10 +327,10 @@ static bool run_batch(void *context, size_t number, int worker) {
     batch->walked[flips] = item;
     batch->flips[flips++] = item->flip;
   }
-  walk_eyes_t context_of_eyes = {pass, batch};
-  const vcs_concurrent_eyes_t eyes = {
-      .see = see_flip, .context = &context_of_eyes, .counted = job->watch && job->watch->work};
-  vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &eyes,
+  walk_context_t walk_context = {pass, batch};
+  const vcs_concurrent_callbacks_t callbacks = {
+      .see = see_flip, .context = &walk_context, .keeps_all = job->watch && job->watch->work};
+  vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &callbacks,
                       batch->possible);
   for (size_t i = 0; i < flips; i++) finish(pass, batch->walked[i], batch->possible[i]);
   return true;
