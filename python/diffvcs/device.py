@@ -1,8 +1,8 @@
 """Devices: where a batch runs and where its arrays are.
 
 A device is "cpu", "cuda" (the first GPU), "cuda:1", or "cpu-as-gpu": the CPU executing a GPU's code, for tests and for
-writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and on the CPU NumPy share the arrays of a device through
-DLPack: torch.from_dlpack(array) is the same memory.
+writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and, on the CPU, NumPy
+share the arrays of a device through DLPack: torch.from_dlpack(array) is the same memory.
 """
 
 from __future__ import annotations
@@ -172,9 +172,9 @@ class Borrowed:
 
 
 def as_int32(array: Any, name: str) -> Any:
-    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. Numbers
-    beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are returned as they
-    are."""
+    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device.
+    Numbers beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are
+    returned as they are."""
     if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
         return array
     kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"

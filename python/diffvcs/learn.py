@@ -4,18 +4,19 @@
     observations = env.reset(seed=1)
     observations, rewards, terminated, truncated, info = env.step(actions)
 
-Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of each
-environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. Many run on
-the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"` takes the GPU from
-CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some of them while the GPU
-emulates the rest. With several devices each has its share of the environments, and results are gathered on the first.
+Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of
+each environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU.
+Many run on the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"`
+takes the GPU from CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some
+of them while the GPU emulates the rest. With several devices each has its share of the environments, and results are
+gathered on the first.
 
-An object whose environments are in several places has `parts`, an object for each. The parts can be stepped on their own:
-then results stay on their devices, and no part waits for another.
+An object whose environments are in several places has `parts`, an object for each. The parts can be stepped on their
+own: then results stay on their devices, and no part waits for another.
 
-Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other results may
-be, too. An environment whose episode ends starts the next one in the same step. With emulation on the device a step can be
-captured in a CUDA graph, after one on the same stream.
+Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other
+results may be, too. An environment whose episode ends starts the next one in the same step. With emulation on the
+device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -40,17 +41,17 @@ HOST_SHARE = 0.6  # part of the environments that threads emulate with "both" an
 
 
 def host_share(num_envs: int) -> int:
-    """Returns how many environments threads emulate with emulation="both" and on_host=None, so that threads and GPU finish
-    together. The shares follow from their speeds alone, measured on one H200 and 16 threads. A step of the GPU takes nearly as
-    long for few environments as for many, so its share grows."""
+    """Returns how many environments threads emulate with emulation="both" and on_host=None, so that threads and GPU
+    finish together. The shares follow from their speeds alone, measured on one H200 and 16 threads. A step of the GPU
+    takes nearly as long for few environments as for many, so its share grows."""
     return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
 class _Numbers:
     """The numbers of a step that was emulated on the host, an array for each name and a value for each environment.
 
-    They are computed in memory that the GPU reads directly, and copied to the device in one piece: ten small copies and the
-    same arithmetic on the GPU take longer than the emulation of some environments.
+    They are computed in memory that the GPU reads directly, and copied to the device in one piece: ten small copies
+    and the same arithmetic on the GPU take longer than the emulation of some environments.
     """
 
     TYPES: dict[str, Any] = {
@@ -114,19 +115,20 @@ class TorchVectorEnv:
     Args:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
         num_envs: the number of environments.
-        device: of the tensors: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments evenly: the
-            first ones are on the first device, and the results of all are gathered there.
+        device: of the tensors: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments evenly:
+            the first ones are on the first device, and the results of all are gathered there.
         emulation: "host", "device", "both" or "auto": where machines run.
-        on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as it
-            finishes while the GPU emulates the others).
+        on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
+            it finishes while the GPU emulates the others).
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; those from before the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
             num_threads, ... Rewards are clipped to -1 .. 1 if reward_clipping is given; scores in info never are.
 
-    info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under way, or
-    of the one that has ended with this step), length (its steps), and final_obs: the last observations of the episodes that
-    ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if an episode ended.
+    info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under
+    way, or of the one that has ended with this step), length (its steps), and final_obs: the last observations of the
+    episodes that ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if
+    an episode ended.
     """
 
     def __init__(
@@ -253,7 +255,8 @@ class TorchVectorEnv:
     def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
         """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
 
-        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
+        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end
+        together.
         """
         whole(seed, "seed", 0, 2**31 - self.num_envs)
         whole(stagger, "stagger", 0, 2**31 - 1)
@@ -304,7 +307,8 @@ class TorchVectorEnv:
         return new
 
     def _last(self, pictures: np.ndarray, ended: np.ndarray) -> torch.Tensor:
-        """The last observations of the episodes that ended with a step on the host: only their pictures cross to the device."""
+        """The last observations of the episodes that ended with a step on the host: only their pictures cross to the
+        device."""
         if self._final is None:
             self._final = torch.zeros_like(self._stacks[0])
         numbers = np.flatnonzero(ended)

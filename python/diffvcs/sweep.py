@@ -1,10 +1,10 @@
 """Many independent tasks on one machine or on a Ray cluster, each result computed once.
 
-A task is a dictionary of arguments for one pure function that returns bytes. The address of a result is the SHA-256 of the
-function's name and source, the task, the library's version and its file; images and arrays enter it by their own SHA-256.
-A result is a file with that name in the folder `out`, written under another name and renamed when all of it is on disk. So
-the same call resumes a sweep that was killed, nothing that is stored is computed again, and results do not depend on the
-engine, the number of workers or the order in which they finish.
+A task is a dictionary of arguments for one pure function that returns bytes. The address of a result is the SHA-256 of
+the function's name and source, the task, the library's version and its file; images and arrays enter it by their own
+SHA-256. A result is a file with that name in the folder `out`, written under another name and renamed when all of it
+is on disk. So the same call resumes a sweep that was killed, nothing that is stored is computed again, and results do
+not depend on the engine, the number of workers or the order in which they finish.
 
     def count(cart, frame):
         ...
@@ -321,7 +321,8 @@ def _check_reachable(address: str) -> None:
 
 
 def _remote_task(function: Callable[..., bytes], version: str, arguments: Task, *large: Any) -> bytes:
-    """Runs one task on a worker of Ray. `large` are the values from the object store, in the order of their arguments."""
+    """Runs one task on a worker of Ray. `large` are the values from the object store, in the order of their
+    arguments."""
     if _c.lib.vcs_version() != version:
         raise RuntimeError(f"this worker has diffvcs {_c.lib.vcs_version()}, the sweep was started with {version}")
     names = [key for key, value in arguments.items() if isinstance(value, _Stored)]
@@ -425,9 +426,10 @@ def sweep(
         tasks: dictionaries of arguments: numbers, texts, bytes, arrays, cartridges, and lists and dictionaries of them.
         out: the folder of the results, or a URL that fsspec knows, such as "s3://bucket/folder".
         engine: "threads" in this process, or "ray".
-        workers: how many tasks run at a time; None: one for each core. With Ray, the size of a cluster that it starts here.
-        address: of a running Ray cluster ("auto", "ray://host:10001"); None: that of $RAY_ADDRESS, or Ray starts one here for
-            this call.
+        workers: how many tasks run at a time; None: one for each core. With Ray, the size of a cluster that it starts
+            here.
+        address: of a running Ray cluster ("auto", "ray://host:10001"); None: that of $RAY_ADDRESS, or Ray starts one
+            here for this call.
         gpus: how many GPUs each task has to itself, for Ray; a task then finds its GPU as device "cuda".
         ray_options: further arguments of ray.init, such as runtime_env.
         progress: whether to draw a progress bar; None: if stderr is a terminal.
@@ -435,8 +437,8 @@ def sweep(
 
     Returns Results: a sequence of bytes in the order of the tasks.
 
-    Raises Stopped if a task fails, the disk is full or Ctrl-C is pressed (then KeyboardInterrupt): results stored so far
-    stay, and the same call goes on from there.
+    Raises Stopped if a task fails, the disk is full or Ctrl-C is pressed (then KeyboardInterrupt): results stored so
+    far stay, and the same call goes on from there.
 
     Example:
         >>> found = diffvcs.sweep(diffvcs.sweep.ram_after, [{"cart": machine.cart, "frame": n} for n in (1, 60)], out="ram")
