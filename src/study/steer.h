@@ -3,6 +3,8 @@
 #ifndef VCS_STUDY_STEER_H
 #define VCS_STUDY_STEER_H
 
+#include <stdatomic.h>
+
 #include "study/internal.h"
 
 enum { VCS_STEER_CELLS = 8 };
@@ -22,7 +24,7 @@ typedef struct {
   int cell_count;
   vcs_steps_t steps;
   vcs_steer_t *results; /* [seed][search] */
-  bool failed;
+  atomic_bool failed;   /* a search ran out of memory; set by any thread */
 } vcs_steer_job_t;
 
 /* An input of a frame that may be flipped, and by how much that is predicted to help. */
