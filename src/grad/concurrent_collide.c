@@ -274,7 +274,8 @@ VCS_HOT_FN bool make_store(vcs_collide_t *collide, vcs_t *m, const vcs_beam_acce
   } else if (!keep_value(collide, m, access->reg, access->value)) {
     return false;
   }
-  if (VCS_UNLIKELY(time >= collide->asleep.wake)) vcs_asleep_stirs(m, &collide->asleep, time, register_of(access));
+  if (VCS_UNLIKELY(time >= collide->asleep.wake))
+    vcs_asleep_after_hmove(m, &collide->asleep, time, register_of(access));
   return true;
 }
 
