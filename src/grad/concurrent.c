@@ -6,18 +6,19 @@
  * 1972; Niermann 1992). The result is exact. In each frame a flip is in one of these states:
  *
  *   asleep    The program counter, the stack pointer, the time and the mapping of the cartridge are the base's. Bytes
- * of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads them may differ.
- * While the base reads none of these, the flip does what the base does, and nothing needs to be done for it. A byte or
- * register that the base overwrites no longer differs. following The base is about to read a difference, and the flip
- * executes the same instructions at the same time with other values. Only the rows that read a difference are evaluated
- * (concurrent_follow.c), for all flips that read it at once, up to a row at which the flip can sleep again. Most flips
- * that wake do this. awake     The flip leaves the base's path or time. Its machine is built from the base's and the
- * differences, and is run at once (concurrent_run.c), until it reaches the state in which a later row of the base
- * begins. waiting   The flip has reached that row and the walk has not. When the walk does, the two machines are
- * compared, and the flip sleeps with what differs. ended     The flip's frame was over before it met the base. It
- * begins the next frame with a machine of its own. left      The flip does what the walk cannot follow: its frame does
- * not end, or begins elsewhere in a line, or it jams; or it costs too much in the walk. It is run by itself, as the
- * reference is (rerun.c).
+ *             of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads them
+ *             may differ. While the base reads none of these, the flip does what the base does, and nothing needs to
+ *             be done for it. A byte or register that the base overwrites no longer differs.
+ *   following The base is about to read a difference, and the flip executes the same instructions at the same time
+ *             with other values. Only the rows that read a difference are evaluated (concurrent_follow.c), for all
+ *             flips that read it at once, up to a row at which the flip can sleep again. Most flips that wake do this.
+ *   awake     The flip leaves the base's path or time. Its machine is built from the base's and the differences, and
+ *             is run at once (concurrent_run.c), until it reaches the state in which a later row of the base begins.
+ *   waiting   The flip has reached that row and the walk has not. When the walk does, the two machines are compared,
+ *             and the flip sleeps with what differs.
+ *   ended     The flip's frame was over before it met the base. It begins the next frame with a machine of its own.
+ *   left      The flip does what the walk cannot follow: its frame does not end, or begins elsewhere in a line, or it
+ *             jams; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs

@@ -5,11 +5,11 @@
  * (vcs_beam_patch_t). A segment is one of three kinds for a flip:
  *
  *   - It has no access of the flip's own, and no register that differs is read or shown in it. Its pixels and
- * collisions are the base's, and registers that it overwrites no longer differ: nothing is executed.
+ *     collisions are the base's, and registers that it overwrites no longer differ: nothing is executed.
  *   - No picture is drawn, and the flip's own accesses only store other values in objects that cannot collide. The
- * values are stored in the flip's TIA: nothing is executed.
+ *     values are stored in the flip's TIA: nothing is executed.
  *   - Any other segment is executed by the TIA that sleeps (concurrent_collide.c), from the state that the flip's TIA
- * has before it.
+ *     has before it.
  *
  * Invariant: the sets of a segment may have too many members, which costs time, never too few.
  */

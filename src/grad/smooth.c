@@ -10,8 +10,8 @@
  *                (Williams 1992). The baseline B_j is the mean of F over all other units; it is independent of b, so it
  *                adds no bias. A control variate is a linear estimate c of F: F(b) is replaced by the residual
  *                F(b) - s sum c_i (b_i - p_i), and s c_i is added to the result. The expectation stays the same, and
- * the variance is that of the residual. The slope s is the regression of F on c over all other units, so it is near 0
- * for a useless control.
+ *                the variance is that of the residual. The slope s is the regression of F on c over all other units,
+ *                so it is near 0 for a useless control.
  *
  * The result is the mean over units, with Student's confidence interval.
  */
