@@ -262,14 +262,14 @@ static size_t inspect_machines(fixture_t *fixture, const vcs_place_t *places, si
       ((uint8_t *)inspector.machines[i])[places[i].index] ^= (uint8_t)(1 << places[i].bit);
     }
   }
-  const vcs_concurrent_eyes_t eyes = {.see = ignore, .context = &inspector, .inspect = inspect};
+  const vcs_concurrent_callbacks_t callbacks = {.see = ignore, .context = &inspector, .inspect = inspect};
   for (size_t i = 0; possible && i < count; i += VCS_CONCURRENT_MOST) {
     const size_t left = count - i;
     inspector_t part = inspector;
     part.places += i;
     part.machines += i;
     part.frames += i;
-    vcs_concurrent_eyes_t here = eyes;
+    vcs_concurrent_callbacks_t here = callbacks;
     here.context = &part;
     vcs_concurrent_walk(walk, &base, &runner, flips + i, left < VCS_CONCURRENT_MOST ? left : VCS_CONCURRENT_MOST, &here,
                         each);

@@ -122,6 +122,24 @@ static void test_a_cut_and_another_future(void **state) {
   end(&past);
 }
 
+/* Frames before the first are not there: a cut below it forgets everything, and the past begins again there. */
+static void test_a_cut_before_the_first_frame_forgets_all(void **state) {
+  (void)state;
+  past_t past = begin(false, 3);
+  play(&past, 0, FRAMES, NULL, NULL);
+  const int64_t first = vcs_history_first(past.history);
+  assert_true(first > 0);
+  vcs_history_go(past.history, first, past.m, past.frames);
+  const uint64_t hash = vcs_hash(past.cart, past.m);
+  vcs_history_cut(past.history, first - 7);
+  assert_int_equal(vcs_history_first(past.history), first);
+  assert_int_equal(vcs_history_end(past.history), first);
+  play(&past, (int)first, (int)first + INTERVAL, NULL, NULL);
+  vcs_history_go(past.history, first, past.m, past.frames);
+  assert_true(vcs_hash(past.cart, past.m) == hash);
+  end(&past);
+}
+
 static void test_changes_by_hand_are_kept(void **state) {
   (void)state;
   uint64_t hashes[FRAMES];
@@ -153,9 +171,11 @@ static void test_numbers_that_would_overflow_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_frame), cmocka_unit_test(test_the_oldest_are_forgotten),
-      cmocka_unit_test(test_a_cut_and_another_future), cmocka_unit_test(test_changes_by_hand_are_kept),
-      cmocka_unit_test(test_numbers_that_would_overflow_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_frame),
+                                     cmocka_unit_test(test_the_oldest_are_forgotten),
+                                     cmocka_unit_test(test_a_cut_and_another_future),
+                                     cmocka_unit_test(test_a_cut_before_the_first_frame_forgets_all),
+                                     cmocka_unit_test(test_changes_by_hand_are_kept),
+                                     cmocka_unit_test(test_numbers_that_would_overflow_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

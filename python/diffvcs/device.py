@@ -1,8 +1,8 @@
 """Devices: where a batch runs and where its arrays are.
 
 A device is "cpu", "cuda" (the first GPU), "cuda:1", or "cpu-as-gpu": the CPU executing a GPU's code, for tests and for
-writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and on the CPU NumPy share the arrays of a device through
-DLPack: torch.from_dlpack(array) is the same memory.
+writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and, on the CPU, NumPy
+share the arrays of a device through DLPack: torch.from_dlpack(array) is the same memory.
 """
 
 from __future__ import annotations
@@ -113,26 +113,26 @@ class Array:
     def numpy(self) -> np.ndarray:
         """Returns a copy in host memory."""
         self.ready()
-        here = np.empty(self.shape, self.dtype)
-        lib.vcs_device_move(self.device, _bytes(here), self, self.nbytes)
-        return here
+        copied = np.empty(self.shape, self.dtype)
+        lib.vcs_device_move(self.device, _bytes(copied), self, self.nbytes)
+        return copied
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self.numpy(), dtype)
 
     def fill(self, values: Any) -> None:
         """Copies numbers from host memory."""
-        here = np.require(values, self.dtype, ["C", "A"])
-        if here.shape != self.shape:
-            raise ValueError(f"numbers of shape {self.shape} are expected, not {here.shape}")
-        lib.vcs_device_move(self.device, self, _bytes(here), self.nbytes)
+        numbers = np.require(values, self.dtype, ["C", "A"])
+        if numbers.shape != self.shape:
+            raise ValueError(f"numbers of shape {self.shape} are expected, not {numbers.shape}")
+        lib.vcs_device_move(self.device, self, _bytes(numbers), self.nbytes)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (ON_CUDA, self.device - GPU) if self.device >= GPU else (ON_CPU, 0)
 
     def __dlpack__(self, stream: Any = None, **_: Any) -> Any:
-        """Shares the memory: its consumer sees what later steps write there. All work is done when this returns, so the consumer's
-        stream does not matter.
+        """Shares the memory: its consumer sees what later steps write there. All work is done when this returns, so the
+        consumer's stream does not matter.
         """
         self.ready()
         shape, dtype = self.shape, self.dtype
@@ -172,8 +172,9 @@ class Borrowed:
 
 
 def as_int32(array: Any, name: str) -> Any:
-    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. Numbers
-    beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are returned as they are."""
+    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device.
+    Numbers beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are
+    returned as they are."""
     if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
         return array
     kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"

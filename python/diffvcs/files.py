@@ -1,9 +1,9 @@
 """Files that are read and written as a whole.
 
-`read` refuses what is no file, and what is longer than the file can be. `write` writes under another name, and renames when
-all of it is on disk: after a kill or on a full disk the old file or the new one is there. The draft of a killed process
-(`.NAME.THREAD.PROCESS.part`) is removed by the next process that writes that file. A symbolic link stays one, and a device is
-written in place, as the library does (src/host/files.c).
+`read` refuses what is no file, and what is longer than the file can be. `write` writes under another name, and renames
+when all of it is on disk: after a kill or on a full disk the old file or the new one is there. The draft of a killed
+process (`.NAME.THREAD.PROCESS.part`) is removed by the next process that writes that file. A symbolic link stays one,
+and a device is written in place, as the library does (src/host/files.c).
 """
 
 from __future__ import annotations

@@ -4,17 +4,19 @@
     observations = env.reset(seed=1)
     observations, rewards, terminated, truncated, info = env.step(actions)
 
-Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of each
-environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. Many run on
-the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"` takes the GPU from
-CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some of them while the GPU
-emulates the rest. With several devices each has its share of the environments, and results are gathered on the first.
+Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of
+each environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU.
+Many run on the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"`
+takes the GPU from CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some
+of them while the GPU emulates the rest. With several devices each has its share of the environments, and results are
+gathered on the first.
 
-An object whose environments are in several places has `parts`, an object for each, which can be stepped on their own: then
-results stay where they are, and no part waits for another.
+An object whose environments are in several places has `parts`, an object for each. The parts can be stepped on their
+own: then results stay on their devices, and no part waits for another.
 
-Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other results may be,
-too. An environment whose episode ends starts the next one in the same step. With emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
+Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other
+results may be, too. An environment whose episode ends starts the next one in the same step. With emulation on the
+device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -39,17 +41,17 @@ HOST_SHARE = 0.6  # part of the environments that threads emulate with "both" an
 
 
 def host_share(num_envs: int) -> int:
-    """How many environments threads emulate with emulation="both" unless the caller says it. Both should take equally long:
-    this is computed from the speeds of each alone, one H200 and 16 threads. A step of the GPU takes nearly as long for few
-    environments as for many, so its share grows."""
+    """Returns how many environments threads emulate with emulation="both" and on_host=None, so that threads and GPU
+    finish together. The shares follow from their speeds alone, measured on one H200 and 16 threads. A step of the GPU
+    takes nearly as long for few environments as for many, so its share grows."""
     return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
 class _Numbers:
     """The numbers of a step that was emulated on the host, an array for each name and a value for each environment.
 
-    They are computed in memory that the GPU reads directly, and copied to the device in one piece: ten small copies and the
-    same arithmetic on the GPU take longer than the emulation of some environments.
+    They are computed in memory that the GPU reads directly, and copied to the device in one piece: ten small copies
+    and the same arithmetic on the GPU take longer than the emulation of some environments.
     """
 
     TYPES: dict[str, Any] = {
@@ -68,38 +70,38 @@ class _Numbers:
         self._device = device
         self._bytes = torch.zeros(size, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._places: list[tuple[str, int, int, torch.dtype]] = []
-        self.here: dict[str, np.ndarray] = {}
+        self.arrays: dict[str, np.ndarray] = {}
         begin = 0
         for name, kind in self.TYPES.items():
             end = begin + num_envs * np.dtype(kind).itemsize
             self._places.append((name, begin, end, torch.from_numpy(np.zeros(1, kind)).dtype))
-            self.here[name] = self._bytes[begin:end].numpy().view(kind)
+            self.arrays[name] = self._bytes[begin:end].numpy().view(kind)
             begin = end
         self._ended = np.ones(num_envs, np.bool_)  # the game of an environment ended with the last step
 
     def begin(self, rows: np.ndarray, frames: np.ndarray) -> None:
         """Games begin in these environments; `frames` are the frame numbers of all."""
-        self.here["score"][rows] = 0
+        self.arrays["score"][rows] = 0
         self._ended[rows] = True
-        np.copyto(self.here["episode_frame_number"], frames)
+        np.copyto(self.arrays["episode_frame_number"], frames)
 
     def count(
         self, rewards: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, info: dict[str, Any], skip: int
     ) -> None:
         """Takes the results of a step and counts scores and lengths of games."""
-        here, frames = self.here, info["episode_frame_number"]
-        np.copyto(here["rewards"], rewards)
-        np.copyto(here["terminated"], terminated)
-        np.copyto(here["truncated"], truncated)
-        np.copyto(here["lives"], info["lives"])
+        arrays, frames = self.arrays, info["episode_frame_number"]
+        np.copyto(arrays["rewards"], rewards)
+        np.copyto(arrays["terminated"], terminated)
+        np.copyto(arrays["truncated"], truncated)
+        np.copyto(arrays["lives"], info["lives"])
         # A lost life alone does not start a game.
-        np.logical_and(terminated | truncated, frames != here["episode_frame_number"] + skip, out=here["began"])
-        here["score"][self._ended] = 0
-        here["score"] += here["rewards"]
-        here["length"][self._ended] = 0
-        here["length"] += 1
-        np.copyto(self._ended, here["began"])
-        np.copyto(here["episode_frame_number"], frames)
+        np.logical_and(terminated | truncated, frames != arrays["episode_frame_number"] + skip, out=arrays["began"])
+        arrays["score"][self._ended] = 0
+        arrays["score"] += arrays["rewards"]
+        arrays["length"][self._ended] = 0
+        arrays["length"] += 1
+        np.copyto(self._ended, arrays["began"])
+        np.copyto(arrays["episode_frame_number"], frames)
 
     def copy(self) -> dict[str, torch.Tensor]:
         """The numbers on the device, in tensors that later steps leave alone."""
@@ -113,19 +115,20 @@ class TorchVectorEnv:
     Args:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
         num_envs: the number of environments.
-        device: of the tensors: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments evenly: the
-            first ones are on the first device, and the results of all are gathered there.
+        device: of the tensors: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments evenly:
+            the first ones are on the first device, and the results of all are gathered there.
         emulation: "host", "device", "both" or "auto": where machines run.
-        on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as it
-            finishes while the GPU emulates the others).
+        on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
+            it finishes while the GPU emulates the others).
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; those from before the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
             num_threads, ... Rewards are clipped to -1 .. 1 if reward_clipping is given; scores in info never are.
 
-    info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under way, or
-    of the one that has ended with this step), length (its steps), and final_obs: the last observations of the episodes that
-    ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if an episode ended.
+    info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under
+    way, or of the one that has ended with this step), length (its steps), and final_obs: the last observations of the
+    episodes that ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if
+    an episode ended.
     """
 
     def __init__(
@@ -175,11 +178,11 @@ class TorchVectorEnv:
             self._make_parts(game, places, shared)
             return
         ram = obs_type == "ram"
-        there = emulation == "device"
+        by_device = emulation == "device"
         where = f"cuda:{self.device.index or 0}" if on_gpu else "cpu-as-gpu"
         self.batch = ALEVectorInterface(
-            game, num_envs, stack_num=stack_num if there and not ram else 1, autoreset_mode="SameStep", copy=False,
-            reward_clipping=False, ram=ram, observations=not ram, device=where if there else "cpu",
+            game, num_envs, stack_num=stack_num if by_device and not ram else 1, autoreset_mode="SameStep", copy=False,
+            reward_clipping=False, ram=ram, observations=not ram, device=where if by_device else "cpu",
             zeros=self._pinned if on_gpu else np.zeros, **settings,
         )  # fmt: skip
         self._skip = settings.get("frame_skip", 4)
@@ -188,14 +191,14 @@ class TorchVectorEnv:
         self.observation_shape = (128,) if ram else (stack_num, *picture)
         self._stream = 0  # CUDA's default one
         self._shared: dict[int, torch.Tensor] = {}  # the arrays of a batch on a device, which are always the same
-        if there:
+        if by_device:
             self._score = torch.zeros(num_envs, device=self.device)
             self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
             self._length = torch.zeros(num_envs, dtype=torch.int64, device=self.device)
             self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
         else:
             self._numbers = _Numbers(num_envs, self.device)
-            self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # 2^32 + 1 is no 1
+            self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # all bits are kept
             self._stacks = [
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
@@ -221,10 +224,10 @@ class TorchVectorEnv:
 
     def _join(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
         """The results of all parts in one tensor, the same one at every step."""
-        here = [part.to(self.device, non_blocking=True) for part in parts]
+        moved = [part.to(self.device, non_blocking=True) for part in parts]
         if name not in self._whole:
-            self._whole[name] = torch.cat(here)
-        return torch.cat(here, out=self._whole[name])
+            self._whole[name] = torch.cat(moved)
+        return torch.cat(moved, out=self._whole[name])
 
     @staticmethod
     def _pinned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -232,7 +235,7 @@ class TorchVectorEnv:
         kind = torch.from_numpy(np.zeros(1, dtype)).dtype
         return torch.zeros(shape, dtype=kind, pin_memory=True).numpy()
 
-    def _there(self, array: Any) -> torch.Tensor:
+    def _on_device(self, array: Any) -> torch.Tensor:
         """A result of the batch as a tensor on the device."""
         if self.emulation == "device":
             if id(array) not in self._shared:
@@ -252,7 +255,8 @@ class TorchVectorEnv:
     def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
         """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
 
-        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end together.
+        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end
+        together.
         """
         whole(seed, "seed", 0, 2**31 - self.num_envs)
         whole(stagger, "stagger", 0, 2**31 - 1)
@@ -281,16 +285,16 @@ class TorchVectorEnv:
         if self.emulation == "device":
             self._score[rows] = 0
             self._ended[rows] = True
-            self._frame.copy_(self._there(info["episode_frame_number"]))
+            self._frame.copy_(self._on_device(info["episode_frame_number"]))
         else:
             self._numbers.begin(ids, info["episode_frame_number"])
         if self.obs_type == "ram":
-            return self._there(info["ram"])
+            return self._on_device(info["ram"])
         if self.emulation == "device":
-            return self._there(observations)
+            return self._on_device(observations)
         stacks = self._stacks[0]
         stacks[rows] = 0
-        stacks[rows, -1:] = self._there(observations)[rows]
+        stacks[rows, -1:] = self._on_device(observations)[rows]
         return stacks
 
     def _stack(self, pictures: np.ndarray, began: torch.Tensor) -> torch.Tensor:
@@ -303,7 +307,8 @@ class TorchVectorEnv:
         return new
 
     def _last(self, pictures: np.ndarray, ended: np.ndarray) -> torch.Tensor:
-        """The last observations of the episodes that ended with a step on the host: only their pictures cross to the device."""
+        """The last observations of the episodes that ended with a step on the host: only their pictures cross to the
+        device."""
         if self._final is None:
             self._final = torch.zeros_like(self._stacks[0])
         numbers = np.flatnonzero(ended)
@@ -341,13 +346,13 @@ class TorchVectorEnv:
         if self.parts:
             found = [part.recv() for part in self.parts]
             names = ("observations", "rewards", "terminated", "truncated")
-            whole = [self._join(name, [result[i] for result in found]) for i, name in enumerate(names)]
+            joined = [self._join(name, [result[i] for result in found]) for i, name in enumerate(names)]
             infos = [result[4] for result in found]
             if any("final_obs" in info for info in infos):
-                for result in found:  # where no episode of the host's ended, any numbers
+                for result in found:  # no episode of this part ended: its rows of final_obs mean nothing
                     result[4].setdefault("final_obs", result[0])
             info = {name: self._join(name, [one[name] for one in infos]) for name in infos[0]}
-            return whole[0], whole[1], whole[2], whole[3], info
+            return joined[0], joined[1], joined[2], joined[3], info
         return self._recv_from_device() if self.emulation == "device" else self._recv_from_host()
 
     def _recv_from_host(
@@ -355,45 +360,45 @@ class TorchVectorEnv:
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         pictures, rewards, terminated, truncated, info = self.batch.end_step()
         self._numbers.count(rewards, terminated, truncated, info, self._skip)
-        there = self._numbers.copy()
+        numbers = self._numbers.copy()
         if self.obs_type == "ram":
-            observations = self._there(info["ram"])
+            observations = self._on_device(info["ram"])
         else:
-            assert pictures is not None  # they are left out with obs_type "ram" only
+            assert pictures is not None  # only obs_type "ram" leaves them out
             if "final_obs" in info:
-                there["final_obs"] = self._last(info["final_obs"], terminated | truncated)
-            observations = self._stack(pictures, there["began"])
-        gained = there.pop("rewards")
+                numbers["final_obs"] = self._last(info["final_obs"], terminated | truncated)
+            observations = self._stack(pictures, numbers["began"])
+        gained = numbers.pop("rewards")
         if self._clips:
             gained = gained.clamp(-1, 1)
-        return observations, gained, there.pop("terminated"), there.pop("truncated"), there
+        return observations, gained, numbers.pop("terminated"), numbers.pop("truncated"), numbers
 
     def _recv_from_device(
         self,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         shown, gained, terminated, truncated, info = self.batch.end_step()
-        rewards = self._there(gained).float()
-        frame = self._there(info["episode_frame_number"])
-        ended = self._there(terminated).bool(), self._there(truncated).bool()
+        rewards = self._on_device(gained).float()
+        frame = self._on_device(info["episode_frame_number"])
+        ended = self._on_device(terminated).bool(), self._on_device(truncated).bool()
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
         # In place, so that a CUDA graph of a step goes on from its last replay.
         self._score.copy_(torch.where(self._ended, rewards, self._score + rewards))
         self._length.copy_(torch.where(self._ended, 1, self._length + 1))
         self._ended.copy_(began)
         self._frame.copy_(frame)
-        told = {
-            "lives": self._there(info["lives"]),
+        found = {
+            "lives": self._on_device(info["lives"]),
             "episode_frame_number": frame,
             "began": began,
             "score": self._score,
             "length": self._length,
         }
         if "final_obs" in info and self.obs_type == "image":
-            told["final_obs"] = self._there(info["final_obs"])
-        observations = self._there(info["ram"] if self.obs_type == "ram" else shown)
+            found["final_obs"] = self._on_device(info["final_obs"])
+        observations = self._on_device(info["ram"] if self.obs_type == "ram" else shown)
         if self._clips:
             rewards = rewards.clamp(-1, 1)
-        return observations, rewards, *ended, told
+        return observations, rewards, *ended, found
 
     def step(
         self, actions: torch.Tensor

@@ -1,10 +1,10 @@
 """Many independent tasks on one machine or on a Ray cluster, each result computed once.
 
-A task is a dictionary of arguments for one pure function that returns bytes. The address of a result is the SHA-256 of the
-function's name and source, the task, the library's version and its file; images and arrays count by their own SHA-256. A
-result is a file with that name in the folder `out`, written under another name and renamed when all of it is on disk. So a sweep that
-was killed is resumed by the same call, nothing that is stored is computed again, and results do not depend on the engine,
-the number of workers or the order in which they finish.
+A task is a dictionary of arguments for one pure function that returns bytes. The address of a result is the SHA-256 of
+the function's name and source, the task, the library's version and its file; images and arrays enter it by their own
+SHA-256. A result is a file with that name in the folder `out`, written under another name and renamed when all of it
+is on disk. So the same call resumes a sweep that was killed, nothing that is stored is computed again, and results do
+not depend on the engine, the number of workers or the order in which they finish.
 
     def count(cart, frame):
         ...
@@ -56,7 +56,7 @@ def _sha256(data: Any) -> str:
 
 
 def _facts(value: Any) -> Any:
-    """A value of a task as JSON has it: equal for equal values, in every process."""
+    """Returns a value of a task as JSON: the same text for equal values, in every process."""
     if isinstance(value, Cartridge):
         image, profile, format, name, patch = value._made_from
         return {"cartridge": value.sha256, "image": _sha256(image), "profile": profile, "format": format, "name": name,
@@ -71,16 +71,15 @@ def _facts(value: Any) -> Any:
             "type": repr(value.dtype),
             "shape": value.shape,
         }
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, (list, tuple)):
         return [_facts(item) for item in value]
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError("the keys of a task's dictionaries are texts: 1 and '1' would be the same")
         return {"dictionary": {key: _facts(item) for key, item in value.items()}}  # not that of an array or an image
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or isinstance(plain, (bool, int, float, str)):
+        return plain
     raise TypeError(
         f"a task has numbers, texts, bytes, arrays, cartridges, and lists and dictionaries of them, not {type(value).__name__}"
     )
@@ -133,7 +132,7 @@ def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[st
     for task in tasks:
         if not isinstance(task, Mapping):
             raise TypeError(f"a task is a dictionary of the function's arguments, not {task!r}")
-    known: dict[int, tuple[Any, Any]] = {}  # by id, and held: a cartridge of a thousand tasks is digested once
+    known: dict[int, tuple[Any, Any]] = {}  # by id; the value is held, so that no other gets its id
 
     def facts(value: Any) -> Any:
         if not _is_large(value):
@@ -177,7 +176,7 @@ class Folder:
 
 
 class Remote:
-    """The same in any place that fsspec knows, such as s3://bucket/folder: such stores write whole objects."""
+    """Files in a store that fsspec knows, such as s3://bucket/folder: such stores write whole objects."""
 
     def __init__(self, url: str):
         try:
@@ -210,7 +209,7 @@ def store(out: str | os.PathLike[str]) -> Folder | Remote:
 
 
 class Results(Sequence[bytes]):
-    """The results of a sweep in the order of its tasks. Each is read when it is looked at."""
+    """The results of a sweep in the order of its tasks. Each is read when it is indexed."""
 
     def __init__(self, place: Folder | Remote, addresses: Sequence[str], computed: int):
         self.place, self.addresses = place, list(addresses)
@@ -229,10 +228,10 @@ class Results(Sequence[bytes]):
 
     def digest(self) -> str:
         """Returns the SHA-256 of all results, one after the other."""
-        whole = hashlib.sha256()
+        digest = hashlib.sha256()
         for result in self:
-            whole.update(result)
-        return whole.hexdigest()
+            digest.update(result)
+        return digest.hexdigest()
 
 
 def _path(name: str) -> str:
@@ -243,7 +242,7 @@ def _path(name: str) -> str:
 
 
 class Bar:
-    """A line on stderr, where that is a terminal: done, all, and the time left if the rest goes as fast."""
+    """A line on stderr, if that is a terminal: tasks done, all tasks, and the time left at the speed so far."""
 
     def __init__(self, title: str, done: int, total: int, shown: bool | None):
         self.title, self.first, self.done, self.total = title, done, done, total
@@ -281,7 +280,7 @@ def _checked(function: Callable[..., bytes], arguments: Task) -> bytes:
 
 
 def _on_threads(function: Callable[..., bytes], tasks: Sequence[Task], todo: list[int], workers: int) -> Work:
-    stop = ctypes.c_int32()  # the flag of this sweep's threads: not 0: their long calls of the library end now
+    stop = ctypes.c_int32()  # if not 0, long calls of the library in this sweep's threads end now
     pool = concurrent.futures.ThreadPoolExecutor(workers, "sweep", _c.lib.watch, (stop,))
     waiting, queue = {}, iter(todo)
     try:
@@ -314,7 +313,7 @@ def _ray() -> Any:
     return ray
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Raises OSError if nothing listens at "host:port" or "ray://host:port": Ray itself would try for many minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
@@ -322,15 +321,16 @@ def _knock(address: str) -> None:
 
 
 def _remote_task(function: Callable[..., bytes], version: str, arguments: Task, *large: Any) -> bytes:
-    """What a worker runs. `large` are the values that Ray kept in its object store, in the order of their names."""
+    """Runs one task on a worker of Ray. `large` are the values from the object store, in the order of their
+    arguments."""
     if _c.lib.vcs_version() != version:
         raise RuntimeError(f"this worker has diffvcs {_c.lib.vcs_version()}, the sweep was started with {version}")
-    names = [key for key, value in arguments.items() if isinstance(value, _Elsewhere)]
+    names = [key for key, value in arguments.items() if isinstance(value, _Stored)]
     return _checked(function, {**arguments, **dict(zip(names, large))})
 
 
-class _Elsewhere:
-    """Stands in a task for a value in the object store."""
+class _Stored:
+    """Takes the place of an argument that is in the object store."""
 
 
 def _on_ray(
@@ -345,14 +345,14 @@ def _on_ray(
             address = "local"
             settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
         try:
-            _knock(address or os.environ["RAY_ADDRESS"])
+            _check_reachable(address or os.environ["RAY_ADDRESS"])
             ray.init(address=address, **{**settings, **options})
         except Exception as problem:  # Ray raises plain exceptions here
             raise Stopped(f"Ray did not start or could not be reached: {problem}. What is stored stays") from problem
     stored: dict[str, Any] = {}  # by content
-    by_id: dict[int, tuple[Any, Any]] = {}  # with the value, which is held: no other has its id
+    by_id: dict[int, tuple[Any, Any]] = {}  # the value is held, so that no other gets its id
 
-    def elsewhere(value: Any) -> Any:
+    def put(value: Any) -> Any:
         if id(value) not in by_id:
             content = json.dumps(_facts(value), sort_keys=True)
             if content not in stored:
@@ -362,7 +362,7 @@ def _on_ray(
 
     # A worker that dies is Ray's to replace: its task is run again, as often as it takes.
     remote = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=-1, retry_exceptions=False)(_remote_task)
-    function_there, version = ray.put(function), _c.lib.vcs_version()
+    remote_function, version = ray.put(function), _c.lib.vcs_version()
     room = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
     waiting: dict[Any, int] = {}
     queue = iter(todo)
@@ -371,9 +371,9 @@ def _on_ray(
             raise Stopped(f"each task asks for {gpus:g} GPUs, and the cluster has none so large. What is stored stays")
         while True:
             for i in queue if len(waiting) < room else ():
-                large = [elsewhere(value) for value in tasks[i].values() if _is_large(value)]
-                small = {key: _Elsewhere() if _is_large(value) else value for key, value in tasks[i].items()}
-                waiting[remote.remote(function_there, version, small, *large)] = i
+                large = [put(value) for value in tasks[i].values() if _is_large(value)]
+                small = {key: _Stored() if _is_large(value) else value for key, value in tasks[i].items()}
+                waiting[remote.remote(remote_function, version, small, *large)] = i
                 if len(waiting) >= room:
                     break
             if not waiting:
@@ -426,9 +426,10 @@ def sweep(
         tasks: dictionaries of arguments: numbers, texts, bytes, arrays, cartridges, and lists and dictionaries of them.
         out: the folder of the results, or a URL that fsspec knows, such as "s3://bucket/folder".
         engine: "threads" in this process, or "ray".
-        workers: how many tasks run at a time; None: one for each core. With Ray, the size of a cluster that it starts here.
-        address: of a running Ray cluster ("auto", "ray://host:10001"); None: that of $RAY_ADDRESS, or Ray starts one here for
-            this call.
+        workers: how many tasks run at a time; None: one for each core. With Ray, the size of a cluster that it starts
+            here.
+        address: of a running Ray cluster ("auto", "ray://host:10001"); None: that of $RAY_ADDRESS, or Ray starts one
+            here for this call.
         gpus: how many GPUs each task has to itself, for Ray; a task then finds its GPU as device "cuda".
         ray_options: further arguments of ray.init, such as runtime_env.
         progress: whether to draw a progress bar; None: if stderr is a terminal.
@@ -436,8 +437,8 @@ def sweep(
 
     Returns Results: a sequence of bytes in the order of the tasks.
 
-    Raises Stopped if a task fails, the disk is full or Ctrl-C is pressed (then KeyboardInterrupt): results stored so far
-    stay, and the same call goes on from there.
+    Raises Stopped if a task fails, the disk is full or Ctrl-C is pressed (then KeyboardInterrupt): results stored so
+    far stay, and the same call goes on from there.
 
     Example:
         >>> found = diffvcs.sweep(diffvcs.sweep.ram_after, [{"cart": machine.cart, "frame": n} for n in (1, 60)], out="ram")

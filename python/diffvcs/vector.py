@@ -53,15 +53,17 @@ class DiffVCSVectorEnv(VectorEnv):
         mode, difficulty: for all environments, or a list with one for each; None: the game's default.
         obs_type: "image", or "ram": observations are 128 bytes, and nothing is drawn.
         ram, sound_obs: info["ram"] (128 bytes each) and info["sound"] (512 samples each).
-        objects: info["objects"] is a list with an array for each result: the objects of its last frame (Machine.objects).
-            On a device it is one array of 256 objects for each environment, from top to bottom, and info["object_counts"]
-            says how many of the 256 are filled; torch.from_dlpack gives 22 16-bit numbers for each: x, y, w, h, ...
+        objects: info["objects"] is a list with an array for each result: the objects of its last frame
+            (Machine.objects). On a device it is one array of 256 objects for each environment, from top to bottom, and
+            info["object_counts"] says how many of the 256 are filled; torch.from_dlpack gives 22 16-bit numbers for
+            each: x, y, w, h, ...
         preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.
-        device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like, the
-            same at every step. Episodes follow each other in the same step by default, and info always has final_obs, whose
-            rows mean something where an episode ended; what a device has not is refused (docs/cuda.md).
+        device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like,
+            the same at every step. Episodes follow each other in the same step by default, and info always has
+            final_obs, whose rows mean something where an episode ended; what a device has not is refused
+            (docs/cuda.md).
 
     thread_affinity_offset is accepted, and left to the operating system.
     """
@@ -283,12 +285,12 @@ class DiffVCSVectorEnv(VectorEnv):
     # ---- JAX -------------------------------------------------------------------------------------------------------
 
     def xla(self) -> Any:
-        """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
-        only keeps calls in order; diffvcs.jax has the machine as a pure function.
+        """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this
+        object and the handle only keeps calls in order; diffvcs.jax has the machine as a pure function.
 
-        On a device a step is an XLA custom call that is queued on XLA's stream, without Python and without waiting. The handle
-        is the results, which a call updates in place: give each call the handle of the one before. From then on these
-        environments are JAX's: begin with reset(handle, seed), and call no other method but close.
+        On a device a step is an XLA custom call that is queued on XLA's stream, without Python and without waiting.
+        The handle is the results, which a call updates in place: give each call the handle of the one before. From
+        then on these environments are JAX's: begin with reset(handle, seed), and call no other method but close.
         """
         from .jax import device_functions, vector_functions
 

@@ -543,3 +543,11 @@ def test_ctrl_c_ends_a_long_task_at_once(tmp_path):
     _, err = driver.communicate(timeout=300)
     assert driver.returncode == 130 and "run the same command to resume" in err
     assert not stored(tmp_path) and not list(tmp_path.rglob("*.part"))
+
+
+def test_numpy_scalars_that_json_lacks_are_refused():
+    name = diffvcs.sweep.address(sweep_tasks.failing, {"n": 3})
+    assert diffvcs.sweep.address(sweep_tasks.failing, {"n": np.int64(3)}) == name
+    for value in (np.datetime64(0, "s"), np.complex128(1)):
+        with pytest.raises(TypeError, match="a task has numbers"):
+            diffvcs.sweep.address(sweep_tasks.failing, {"n": value})

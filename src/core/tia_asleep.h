@@ -310,8 +310,9 @@ VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r)
   asleep->last_register = (uint8_t)r;
 }
 
-/* Whether an access at or after `wake` needs no more than what is done here: it is the first after an HMOVE. */
-VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+/* Handles an access at or after `wake`. True: it may be the first after an HMOVE, whose time has been recorded now, and
+ * nothing else needs to be done. False: tia.h must handle it. */
+VCS_SLOW_FN bool vcs_asleep_after_hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   if (time >= asleep->later) return false;
   int32_t at = vcs_moment_target(m, vcs_moment(time, r));
   if (at <= asleep->video.start || at <= m->blank_clock) return true; /* nothing new is seen */
@@ -322,7 +323,7 @@ VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time,
 
 /* Whether an access can be noted and nothing else. */
 VCS_HOT_FN bool vcs_asleep_sleeps(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
-  return VCS_LIKELY(time < asleep->wake) || vcs_asleep_stirs(m, asleep, time, r);
+  return VCS_LIKELY(time < asleep->wake) || vcs_asleep_after_hmove(m, asleep, time, r);
 }
 
 /* A read. It shows at once, like WSYNC. */

@@ -1,34 +1,34 @@
 /* concurrent.c: many flips of one run in one walk.
  *
  * A run with a flipped bit is almost the run itself. So the base is walked through once, row by row (a row is an
- * instruction; most turns of a loop that waits for the timer have none), and of a flip is kept only what differs:
+ * instruction; most turns of a loop that waits for the timer have none), and for each flip only what differs is stored:
  * concurrent fault simulation, as designers of chips have done it since the 1970s (Ulrich and Baker 1974; Armstrong
- * 1972; Niermann 1992). It is exact.
+ * 1972; Niermann 1992). The result is exact. In each frame a flip is in one of these states:
  *
- *   asleep    program counter, stack pointer, time and the wiring of the cartridge are the base's. What differs is
- *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
- *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
- *             done for it. A byte or register that the base overwrites differs no more.
- *   following the base is about to read what differs, and the flip does what the base does, at the same time, with
- *             other values. Only the rows that read what differs are evaluated (concurrent_follow.c), for all flips
- *             that read it at once, up to a row at which the flip can sleep again. Most flips that wake up do that.
- *   awake     it leaves the base's path or time. The flip's machine is the base's with the differences put in, and it
- *             is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
- *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared,
- *             and what differs is what the flip sleeps with.
- *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
- *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
+ *   asleep    The program counter, the stack pointer, the time and the mapping of the cartridge are the base's. Bytes
+ *             of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads them
+ *             may differ. While the base reads none of these, the flip does what the base does, and nothing needs to
+ *             be done for it. A byte or register that the base overwrites no longer differs.
+ *   following The base is about to read a difference, and the flip executes the same instructions at the same time
+ *             with other values. Only the rows that read a difference are evaluated (concurrent_follow.c), for all
+ *             flips that read it at once, up to a row at which the flip can sleep again. Most flips that wake do this.
+ *   awake     The flip leaves the base's path or time. Its machine is built from the base's and the differences, and
+ *             is run at once (concurrent_run.c), until it reaches the state in which a later row of the base begins.
+ *   waiting   The flip has reached that row and the walk has not. When the walk does, the two machines are compared,
+ *             and the flip sleeps with what differs.
+ *   ended     The flip's frame was over before it met the base. It begins the next frame with a machine of its own.
+ *   left      The flip does what the walk cannot follow: its frame does not end, or begins elsewhere in a line, or it
+ *             jams; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs
- *   of $80 ($80)      +------------+----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
+ *   of $80 ($80)      +------------+----------->:  LDA $81 replaces A: asleep ($80), and the TIA differs
  *
- * The flips that differ in a place are a set of bits, one a flip, and the walk looks up the sets of the places that a
- * row reads. So a row that concerns no flip costs a few loads.
+ * The flips that differ in a location are a set of bits, one for each flip, and the walk looks up the sets of the
+ * locations that a row reads. So a row that concerns no flip costs a few loads.
  *
- * The TIA is not the CPU's business until a collision is read, so it is made only then, at horizons and at the ends of
- * frames, and only where it differs (concurrent_beam.c).
+ * The TIA affects the CPU only when a collision is read. So a flip's TIA is made only then, at horizons and at the ends
+ * of frames, and only where it differs (concurrent_beam.c).
  *
  * A flipped bit of ROM is a difference that stays: a row that reads the byte, as code or as data, wakes the flip, which
  * runs on an image of its own.
@@ -41,86 +41,107 @@
 #include "host/progress.h"
 #include "host/save.h"
 
-enum { UNKNOWN_READS = 4 }; /* a flip that reads more has lost its way */
+/* A flip that reads more unknown collisions than this in a frame leaves the walk: each read makes its TIA again. */
+enum { UNKNOWN_READS = 4 };
 enum { WORDS = VCS_FLIP_WORDS };
 
-typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
+typedef enum { ASLEEP, WAITING, ENDED, LEFT } status_t;
 
 typedef struct {
-  uint64_t cart_ram; /* groups of bytes of the cartridge's RAM that differ while it sleeps */
-  uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
-  uint8_t status;
-  uint8_t awake_first;   /* the frame begins with it awake */
-  uint8_t own_rom;       /* its image is not the base's */
-  uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
-  uint32_t from;         /* while it is awake: the row at which it woke */
-  int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
-  int32_t left;    /* gone: after so many frames, with its machine in its place; 0: it is run from the beginning */
-  uint64_t effort; /* what it has cost in this frame, see "Flips that cost too much" */
-  int32_t next;    /* waiting for the same row; -1: none */
-  int32_t first_patch, last_patch;
-  int shown;                        /* horizons */
-  vcs_flip_beam_t beam, beam_begun; /* the second: as the frame began */
-  vcs_play_t play;
+  uint64_t cart_ram;          /* while it sleeps: groups of cartridge RAM that differ, from VCS_LOCATION_CART_RAM on */
+  uint32_t groups;            /* while it sleeps: other locations that differ, from VCS_LOCATION_TIMER on */
+  uint8_t status;             /* status_t */
+  uint8_t begins_awake;       /* it is run from the first row of the frame on */
+  uint8_t own_rom;            /* its image is not the base's */
+  uint8_t unknown_reads;      /* collisions that it has read and that were not computed */
+  uint32_t from;              /* while it runs: the row at which it woke */
+  int32_t extra;              /* instructions that it has executed in this frame beyond the base's */
+  int32_t left_after;         /* LEFT: it is run on from its machine after so many frames; 0: from the beginning */
+  uint64_t effort;            /* what it has cost in this frame, see "Flips that cost too much" */
+  int32_t next;               /* WAITING: next flip that waits for the same row; -1: none */
+  int32_t first_patch;        /* first patch of this frame; -1: none */
+  int32_t last_patch;         /* last one */
+  int shown;                  /* horizons that were shown */
+  vcs_flip_beam_t beam;       /* its TIA; only if it is dirty */
+  vcs_flip_beam_t beam_begun; /* its TIA when it became dirty in this frame */
+  vcs_play_t play;            /* what the game's rules remember */
   int32_t score;
 } flip_t;
 
+/* A flip of a byte of ROM. */
 typedef struct {
   uint32_t flip;
-  int32_t next;
+  int32_t next; /* next flip of the same byte; -1: none */
 } rom_flip_t;
 
 /* A row for each register: 16 bits each, four in a word. */
 typedef struct {
   uint64_t half[2];
 } register_rows_t;
-_Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
+_Static_assert(VCS_REGISTER_COUNT == 8, "four in each half");
 _Static_assert((int)VCS_FRAME_INSTRUCTIONS < 0x7FFF, "a row is 15 bits");
 
 struct vcs_concurrent {
   vcs_concurrent_count_t counts;
-  vcs_base_frame_t records[2], *frame; /* the frame that is walked, and the one behind it */
-  int32_t recorded;                    /* frames; -1: the next cannot be */
-  vcs_t *m, *after, *spare;            /* the base's machine in the walk; behind the frame; anything */
-  uint32_t at;                         /* the row before which m is */
-  uint32_t reads_done;                 /* collision reads that m is behind */
-  vcs_beam_note_t base_note, note;
-  vcs_beam_work_t work;
-  uint64_t effort;    /* what making TIAs of flips has cost, see "Flips that cost too much" */
-  vcs_beam_now_t now; /* of the flip that is running */
-  vcs_beam_patches_t patches;
-  uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not; by flip: `ram`, and flip_t */
-  uint16_t words[256];             /* a bit for each of its words that is not 0; VCS_NO_BYTE has none */
-  uint64_t asleep[WORDS];
-  uint64_t following[WORDS];                   /* asleep, but it differs in registers that the base reads */
-  uint64_t reading[WORDS];                     /* differs in RAM that the present row reads; else empty */
-  uint64_t ram[VCS_CONCURRENT_MOST][2];        /* bytes that differ while a flip sleeps: bits */
-  uint8_t own[128][VCS_CONCURRENT_MOST];       /* these bytes, by byte */
-  uint64_t astray[VCS_CONCURRENT_MOST];        /* its key ^ the base's where it fell asleep; see vcs_followers_t */
-  uint32_t until[VCS_CONCURRENT_MOST];         /* the row where it did */
-  register_rows_t behind_set;                  /* the row behind the last that has set a register; 0: none */
-  vcs_followers_t followers, readers;          /* all that follow; those that read what differs at the present row */
-  uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
-  int32_t *waiting;                            /* by row: the first flip */
-  uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
+
+  /* The base. */
+  vcs_base_frame_t records[2]; /* the present frame and the next */
+  vcs_base_frame_t *frame;     /* the present one */
+  int32_t recorded;            /* frames that are recorded; -1: the next one cannot be */
+  vcs_t *m;                    /* the base's machine before row `at` */
+  uint32_t at;
+  uint32_t reads_done; /* reads of collision registers before row `at` */
+  vcs_t *after;        /* the base's machine after the frame that is recorded */
+  vcs_t *spare;        /* scratch */
+  vcs_beam_note_t base_note;
+
+  /* Sets of flips, a bit for each flip. */
+  uint64_t differing[VCS_LOCATIONS][WORDS]; /* by location: flips that differ there, asleep or not */
+  uint16_t differing_words[256]; /* by location: a bit for each word of its set that is not 0; VCS_NO_BYTE has none */
+  uint64_t asleep[WORDS];        /* asleep or following */
+  uint64_t following[WORDS];     /* asleep, but with other registers that the base reads */
+  uint64_t reading[WORDS];       /* differs in RAM that the present row reads; empty between rows */
+  uint64_t dirty[WORDS];         /* its TIA may not be the base's */
+
+  /* What differs in flips that sleep or follow; the rest is in flip_t. */
+  uint64_t ram[VCS_CONCURRENT_MOST][2];                /* by flip: the set of bytes of RAM */
+  uint8_t own_ram[128][VCS_CONCURRENT_MOST];           /* by byte and flip: its value */
+  uint64_t sleeping_registers[VCS_CONCURRENT_MOST];    /* by flip: its key ^ the base's where it fell asleep */
+  uint32_t asleep_since[VCS_CONCURRENT_MOST];          /* by flip: the row at which it did */
+  register_rows_t row_after_set;                       /* by register: the row after the last that set it; 0: none */
+  vcs_followers_t followers;                           /* flips that follow the base */
+  vcs_followers_t readers;                             /* those of them that read a difference at the present row */
+  uint64_t bits_of_registers[1 << VCS_REGISTER_COUNT]; /* by set of registers: their bits of a key */
+
+  /* Flips that run. */
   flip_t *flips;
-  uint8_t *machines; /* of flips */
+  uint8_t *machines; /* by flip: `stride` bytes */
   size_t stride;
-  int32_t *rom_heads; /* by byte of the image; NULL: no image is changed */
+  int32_t *waiting;   /* by row: the first flip that waits for it; -1: none */
+  int32_t *rom_heads; /* by byte of the image: the first of rom_flips, or -1; NULL: no bit of ROM is flipped */
   rom_flip_t *rom_flips;
   uint32_t rom_flip_count, rom_flip_capacity;
+  vcs_beam_note_t note; /* accesses of the flip that runs */
+  vcs_beam_now_t now;   /* its TIA */
+  bool lost;            /* it needs collisions that are not known */
+
+  /* TIAs and pictures of flips. */
+  vcs_beam_work_t work;
+  vcs_beam_patches_t patches;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  uint64_t bearable; /* the most that a flip may cost in this frame and stay in the walk */
-  bool begins;       /* this frame is the first */
-  bool lost;         /* a flip that is running needs what is not known */
-  uint16_t missed;   /* collisions that flips have read and that were not known: from the next frame on they are */
-  /* of the present walk */
+  uint16_t
+      missed_collisions; /* collisions that flips read and that were not computed; from the next frame on they are */
+  uint64_t effort;       /* what making TIAs has cost, see "Flips that cost too much" */
+  uint64_t effort_limit; /* the most that a flip may cost in this frame and stay in the walk */
+  bool first_frame;      /* the present frame is the first */
+
+  /* The present walk, as vcs_concurrent_walk is called. */
   const vcs_base_t *base;
   vcs_runner_t *runner;
   const vcs_flip_t *given;
   size_t count;
-  const vcs_concurrent_eyes_t *eyes;
+  const vcs_concurrent_callbacks_t *callbacks;
 };
 
 static const vcs_cart_t *cart_of(const vcs_concurrent_t *walk) { return &walk->base->cart; }
@@ -132,10 +153,10 @@ const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk
 
 /* ---- Differences ------------------------------------------------------------------------------------------------ */
 
-#define GROUP(name) (1u << (VCS_WHERE_##name - VCS_WHERE_TIMER))
+#define GROUP(name) (1u << (VCS_LOCATION_##name - VCS_LOCATION_TIMER))
 
-/* The groups that differ; everything else in a machine is the beam's, must be the same where two machines meet, or is
- * nothing that an output is computed from. */
+/* Returns the groups of state that differ. All other state belongs to the TIA, is equal wherever two machines meet, or
+ * affects no output. */
 static uint32_t differing_groups(const vcs_t *one, const vcs_t *other) {
   uint32_t groups = 0;
   enum {
@@ -188,17 +209,17 @@ static uint64_t differing_cart_ram(const vcs_cart_t *cart, const vcs_t *one, con
   return groups;
 }
 
-/* The bytes of RAM that a flip sleeps with, put into the base's. */
+/* Puts the bytes of RAM in which a sleeping flip differs into the base's RAM. */
 static void put_own_ram(const vcs_concurrent_t *walk, size_t number, uint8_t *ram) {
   for (int half = 0; half < 2; half++) {
     for (uint64_t left = walk->ram[number][half]; left; left &= left - 1) {
       const int i = 64 * half + VCS_LOWEST_64(left);
-      ram[i] = walk->own[i][number];
+      ram[i] = walk->own_ram[i][number];
     }
   }
 }
 
-/* What a flip sleeps with, put into a machine that is the base's now. */
+/* Changes the base's machine into that of a sleeping flip, but for its TIA and its registers. */
 static void put_differences(const vcs_concurrent_t *walk, size_t number, vcs_t *to) {
   const flip_t *flip = &walk->flips[number];
   const vcs_t *from = machine_of(walk, number);
@@ -211,7 +232,7 @@ static void put_differences(const vcs_concurrent_t *walk, size_t number, vcs_t *
   }
 }
 
-/* What differs in a flip, besides its TIA and its registers. */
+/* What differs in a flip, but for its TIA and its registers: bits as in flip_t and walk->ram. */
 typedef struct {
   uint64_t ram[2], cart_ram;
   uint32_t groups;
@@ -224,36 +245,39 @@ static differences_t find_differences(const vcs_concurrent_t *walk, const vcs_t 
 
 /* ---- Sets of flips ---------------------------------------------------------------------------------------------- */
 
-static void toggle(vcs_concurrent_t *walk, size_t flip, unsigned where) {
-  uint64_t *word = &walk->who[where][flip >> 6];
+/* Changes whether a flip differs in a location. */
+static void toggle_difference(vcs_concurrent_t *walk, size_t flip, unsigned location) {
+  uint64_t *word = &walk->differing[location][flip >> 6];
   const unsigned bit = 1u << (flip >> 6);
   *word ^= 1ull << (flip & 63);
-  walk->words[where] = (uint16_t)(*word ? walk->words[where] | bit : walk->words[where] & ~bit);
+  walk->differing_words[location] =
+      (uint16_t)(*word ? walk->differing_words[location] | bit : walk->differing_words[location] & ~bit);
 }
 
-/* From now on a flip has these differences: its machine is m. */
+/* Sets what differs in a flip whose machine is m. */
 static void set_differences(vcs_concurrent_t *walk, size_t number, differences_t now, const vcs_t *m) {
   flip_t *flip = &walk->flips[number];
   for (unsigned half = 0; half < 2; half++) {
     for (uint64_t left = walk->ram[number][half] ^ now.ram[half]; left; left &= left - 1) {
-      toggle(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left));
+      toggle_difference(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left));
     }
     for (uint64_t left = now.ram[half]; left; left &= left - 1) {
       const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
-      walk->own[i][number] = m->ram[i];
+      walk->own_ram[i][number] = m->ram[i];
     }
     walk->ram[number][half] = now.ram[half];
   }
   for (uint32_t left = flip->groups ^ now.groups; left; left &= left - 1) {
-    toggle(walk, number, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left));
+    toggle_difference(walk, number, VCS_LOCATION_TIMER + (unsigned)VCS_LOWEST(left));
   }
   for (uint64_t left = flip->cart_ram ^ now.cart_ram; left; left &= left - 1) {
-    toggle(walk, number, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left));
+    toggle_difference(walk, number, VCS_LOCATION_CART_RAM + (unsigned)VCS_LOWEST_64(left));
   }
   flip->groups = now.groups;
   flip->cart_ram = now.cart_ram;
 }
 
+/* Sets the status of a flip, which does not follow then. */
 static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
   const uint64_t bit = 1ull << (flip & 63);
   walk->flips[flip].status = (uint8_t)status;
@@ -273,34 +297,38 @@ static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
 /* Whether a flip's TIA is not simply the base's. */
 static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip) {
   return flip->beam.differs || flip->beam.patch >= 0 ||
-         ((flip->beam.tia.collisions ^ walk->frame->segments[flip->beam.at].before.collisions) & walk->frame->live) ||
-         (flip->beam.unknown & walk->frame->live);
+         ((flip->beam.tia.collisions ^ walk->frame->segments[flip->beam.at].before.collisions) &
+          walk->frame->live_collisions) ||
+         (flip->beam.unknown & walk->frame->live_collisions);
 }
 
+/* Whether a flip's TIA may not be the base's. */
 static bool is_dirty(const vcs_concurrent_t *walk, size_t flip) { return walk->dirty[flip >> 6] >> (flip & 63) & 1; }
 
 /* ---- Awake ------------------------------------------------------------------------------------------------------ */
 
+/* The collisions that the base reads, as they were recorded. */
 static uint16_t base_collisions(void *context, const vcs_t *m) {
   vcs_concurrent_t *walk = context;
   (void)m;
   return walk->frame->reads[walk->reads_done++].collisions;
 }
 
+/* Advances the base's machine to a row. */
 static void advance_base(vcs_concurrent_t *walk, uint32_t row) {
   if (walk->at == row) return;
   vcs_concurrent_advance(cart_of(walk), walk->frame, walk->m, &walk->base_note, walk->at, row);
   walk->at = row;
 }
 
-/* The flip that is running reads a collision register; the reading itself is the last access noted. */
+/* The flip that runs and reads a collision register. */
 typedef struct {
   vcs_concurrent_t *walk;
   flip_t *flip;
   size_t number;
 } reader_t;
 
-/* A flip whose TIA was the base's all along begins to have one of its own. */
+/* Gives a flip whose TIA was the base's a TIA of its own, from the segment of an access on. */
 static void begin_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
@@ -310,38 +338,41 @@ static void begin_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t acces
   flip->beam.patch = -1;
   flip->beam.tia.collisions = frame->segments[low].before.collisions;
   flip->beam_begun = flip->beam;
-  flip->beam.unknown |= (uint16_t)~frame->live;
+  flip->beam.unknown |= (uint16_t)~frame->live_collisions;
   set_dirty(walk, number, true);
 }
 
-static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
+/* The same, unless it has one. */
+static void make_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   if (!is_dirty(walk, number)) begin_own_beam(walk, number, access);
 }
 
-/* The bits of a collision register that matter to a flip that is running. */
+/* Returns which latches of the collision register that is being read matter to the flip that runs. */
 static unsigned bits_of_read(const vcs_concurrent_t *walk, const vcs_t *m) {
   if (!walk->note.pc || walk->rom_heads || walk->base->view.states) return 3;
   return vcs_latch_bits(walk->frame->latch_bits, cart_of(walk), m->bank, walk->note.pc);
 }
 
-/* The collisions of a flip that reads what nothing in the base reads: its TIA is made again from where it began to be
- * its own, and all collisions are looked for. It has made `count` accesses since `access`. */
+/* Returns the collisions of the flip that runs, which reads one that nothing in the base reads. Its TIA is made again
+ * from the state in which it became the flip's own, with all collisions. The flip has made `count` accesses after the
+ * base's access `access`. */
 static uint16_t find_unknown(vcs_concurrent_t *walk, flip_t *flip, uint32_t access, uint32_t count, unsigned latches) {
   vcs_flip_beam_t beam = flip->beam_begun;
   vcs_beam_now_t now = {0};
-  const uint16_t live = walk->frame->live;
+  const uint16_t live = walk->frame->live_collisions;
   beam.patch = flip->first_patch;
-  walk->frame->live = 0xFFFF;
+  walk->frame->live_collisions = 0xFFFF;
   const uint16_t collisions = vcs_beam_collisions_now(&walk->work, &beam, access, walk->note.accesses, count, &now);
-  walk->frame->live = live;
+  walk->frame->live_collisions = live;
   walk->now.made = 0;
-  walk->missed |= (uint16_t)latches;
+  walk->missed_collisions |= (uint16_t)latches;
   if (latches & beam.unknown || ++flip->unknown_reads > UNKNOWN_READS) {
-    walk->lost = walk->note.full = true; /* which stops it */
+    walk->lost = walk->note.full = true; /* `full` stops the run */
   }
   return collisions;
 }
 
+/* The collisions that the flip that runs reads. */
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
   const reader_t *reader = context;
   vcs_concurrent_t *walk = reader->walk;
@@ -351,19 +382,20 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
   if (!latches) return 0;
   if (access + count <= frame->note.count &&
       memcmp(walk->note.accesses, frame->note.accesses + access, count * sizeof *walk->note.accesses) == 0) {
-    const vcs_collision_read_t *read = frame->reads; /* the base's, too */
+    const vcs_collision_read_t *read = frame->reads; /* the base reads here, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
     walk->work.picture = NULL;
     if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
-  own_beam(walk, reader->number, access);
+  make_own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
   if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
+/* Flips a flip's bits of ROM in the runner's image; a second call flips them back. */
 static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
   const vcs_flip_t *given = &walk->given[number];
   for (size_t i = 0; i < given->count; i++) {
@@ -376,6 +408,7 @@ static bool same_access(const vcs_beam_access_t *one, const vcs_beam_access_t *o
   return memcmp(one, other, sizeof *one) == 0;
 }
 
+/* Makes room for `needed` items of `size` bytes. False: there is no memory, and the array is as it was. */
 static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity) {
   if (needed <= *capacity) return true;
   uint32_t more = *capacity ? *capacity : 256;
@@ -387,7 +420,7 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
   return true;
 }
 
-/* Room for more patches and accesses. */
+/* Makes room for more patches and accesses. False: there is no memory. */
 static bool reserve(vcs_beam_patches_t *patches, uint32_t more_patches, uint32_t more_accesses) {
   return grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + more_patches,
               &patches->patch_capacity) &&
@@ -395,14 +428,15 @@ static bool reserve(vcs_beam_patches_t *patches, uint32_t more_patches, uint32_t
               &patches->access_capacity);
 }
 
-/* The next `count` of the patches' accesses are a flip's, instead of the base's. There is room. */
+/* Makes the next `count` of the patches' accesses a patch of a flip for the base's accesses [from, to). There is room.
+ */
 static void add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to, uint32_t count) {
   flip_t *flip = &walk->flips[number];
   vcs_beam_patches_t *patches = &walk->patches;
   const int32_t patch = (int32_t)patches->patch_count++;
   patches->patches[patch] = (vcs_beam_patch_t){from, to, patches->access_count, count, -1};
   patches->access_count += count;
-  own_beam(walk, number, from);
+  make_own_beam(walk, number, from);
   if (flip->last_patch >= 0) {
     patches->patches[flip->last_patch].next = patch;
   } else {
@@ -412,7 +446,8 @@ static void add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t fro
   flip->last_patch = patch;
 }
 
-/* Those that it has noted, if they are not the same. */
+/* Makes the accesses that the flip that runs has noted a patch, as far as they differ from the base's [from, to).
+ * False: there is no memory. */
 static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
   const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
   uint32_t count = walk->note.count;
@@ -425,44 +460,47 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   return true;
 }
 
-static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, GONE); }
+/* Lets a flip leave the walk at once: it is run by itself from the beginning. */
+static void leave_walk(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, LEFT); }
 
 /* ---- Flips that cost too much ------------------------------------------------------------------------------------
  *
  * A few flips cost a large part of the time: three of a hundred take half of all that flips cost one by one, because
  * they are off the base's path for most of every frame, or show other objects in most lines. Compiled code
  * (host/native.h) executes a whole frame of such a flip, collisions included, in less time than the walk takes for what
- * differs. So what a flip costs is counted, roughly, in instructions that it runs beside the base: these instructions,
- * accesses to its TIA that are made, and what both take to begin. The next frame probably costs what this one has. If
- * that is more than a frame by itself, the flip leaves the walk for good behind the frame, and is run on with the
- * machine that it has there. In the first frame it leaves at once, and is run from the beginning. Nothing but time
- * depends on these numbers. */
-enum { WAKE_EFFORT = 40 };                          /* of waking, in these instructions */
-enum { COMPILED_EFFORT = 22, DECODED_EFFORT = 44 }; /* of a frame by itself, for 100 rows of the base */
-enum { HMOVE_EFFORT = 6 };                          /* and for each HMOVE, which mostly moves objects */
-enum { LEAVING_EFFORT = 1500 };                     /* to find all collisions, and the lines of a picture */
+ * differs. So the cost of a flip is counted, roughly, in instructions that it runs beside the base: these instructions,
+ * the accesses to its TIA that are made, and the start of both. The next frame probably costs as much as this one. If
+ * that is more than a frame by itself, the flip leaves the walk for good after the frame, and is run on from the
+ * machine that it has there. In the first frame it leaves at once, and is run from the beginning. The numbers below
+ * were measured; nothing but time depends on them. */
+enum { WAKE_EFFORT = 40 };      /* waking */
+enum { COMPILED_EFFORT = 22 };  /* a frame by itself, for 100 rows of the base, with compiled code */
+enum { DECODED_EFFORT = 44 };   /* the same without compiled code */
+enum { HMOVE_EFFORT = 6 };      /* and for each HMOVE, which mostly moves objects */
+enum { LEAVING_EFFORT = 1500 }; /* finding all collisions and the rows of a picture that differ */
 
-/* `frames`: how many there are behind this one. Tests want to see all flips in the walk, and what is counted may not
- * depend on whether there is compiled code. */
-static uint64_t find_bearable(const vcs_concurrent_t *walk, int32_t frames) {
+/* Returns the most that a flip may cost in this frame, which `frames` frames follow, to stay in the walk. Tests inspect
+ * all flips, and counts of work must not depend on whether there is compiled code: then there is no limit. */
+static uint64_t find_effort_limit(const vcs_concurrent_t *walk, int32_t frames) {
   const bool compiled = !walk->runner->rom && cart_of(walk)->native;
-  if (frames <= 0 || walk->eyes->inspect || walk->eyes->counted) return UINT64_MAX;
+  if (frames <= 0 || walk->callbacks->inspect || walk->callbacks->keeps_all) return UINT64_MAX;
   return (uint64_t)walk->frame->count * (compiled ? COMPILED_EFFORT : DECODED_EFFORT) / 100 +
          (uint64_t)HMOVE_EFFORT * walk->frame->hmoves + LEAVING_EFFORT / (uint64_t)frames;
 }
 
-static bool is_expensive(const vcs_concurrent_t *walk, const flip_t *flip) { return flip->effort > walk->bearable; }
+static bool is_expensive(const vcs_concurrent_t *walk, const flip_t *flip) { return flip->effort > walk->effort_limit; }
 
 /* ---- Running ---------------------------------------------------------------------------------------------------- */
 
-/* Runs a flip from a row on; its machine is in its place. */
-static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+/* Runs a flip, whose machine is machine_of, from a row on: it waits for a later row, has ended its frame, or has left.
+ */
+static void run_flip(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
-  const vcs_stand_t *stand = &walk->frame->rows[row];
-  const int64_t allowed = (int64_t)VCS_FRAME_INSTRUCTIONS - stand->number - flip->extra;
-  if (walk->begins && is_expensive(walk, flip)) {
-    go(walk, number);
+  const vcs_row_start_t *start = &walk->frame->rows[row];
+  const int64_t allowed = (int64_t)VCS_FRAME_INSTRUCTIONS - start->number - flip->extra;
+  if (walk->first_frame && is_expensive(walk, flip)) {
+    leave_walk(walk, number);
     return;
   }
   reader_t reader = {walk, flip, number};
@@ -480,25 +518,25 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   if (walk->runner->rom) flip_rom(walk, number);
   walk->counts.wakes++;
   walk->counts.executed += executed;
-  const int32_t beside = met < 0 ? 0 : walk->frame->rows[met].number - stand->number;
+  const int32_t beside = met < 0 ? 0 : walk->frame->rows[met].number - start->number;
   const int32_t skipped = met < 0 ? 0 : beside - (met - (int32_t)row);
   flip->effort +=
       walk->effort - effort + (executed > (uint32_t)skipped ? executed - (uint32_t)skipped : 0) + WAKE_EFFORT;
   if (walk->lost) {
-    go(walk, number);
+    leave_walk(walk, number);
     return;
   }
-  if (met == VCS_RUN_ENDED && add_patch(walk, number, stand->access, walk->frame->note.count)) {
+  if (met == VCS_RUN_ENDED && add_patch(walk, number, start->access, walk->frame->note.count)) {
     set_status(walk, number, ENDED);
     return;
   }
   if (met < 0) {
-    go(walk, number);
+    leave_walk(walk, number);
     return;
   }
   flip->extra += (int32_t)executed - beside;
-  if (!add_patch(walk, number, stand->access, walk->frame->rows[met].access)) {
-    go(walk, number);
+  if (!add_patch(walk, number, start->access, walk->frame->rows[met].access)) {
+    leave_walk(walk, number);
     return;
   }
   set_status(walk, number, WAITING);
@@ -506,7 +544,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->waiting[met] = (int32_t)number;
 }
 
-/* The registers whose row comes before another one. */
+/* Returns the set of registers whose row is before `row`. */
 VCS_HOT_FN unsigned rows_before(const register_rows_t *rows, uint32_t row) {
 #if defined(__SSE2__)
   const __m128i eight = _mm_loadu_si128((const __m128i *)(const void *)rows);
@@ -520,7 +558,7 @@ VCS_HOT_FN unsigned rows_before(const register_rows_t *rows, uint32_t row) {
 #endif
 }
 
-/* A row is written to those that are named; on x86 in one store, because all are loaded at once. */
+/* Sets the row of the registers in a set; on x86 with one store, because rows_before loads all of them at once. */
 VCS_HOT_FN void set_rows(register_rows_t *rows, unsigned names, uint32_t row) {
 #define SPREAD(n)                                                                            \
   (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
@@ -541,26 +579,28 @@ VCS_HOT_FN void set_rows(register_rows_t *rows, unsigned names, uint32_t row) {
 #endif
 }
 
-/* How a flip's registers differ from the base's now: as they did when it fell asleep, but for those that the base has
- * set since. */
-static uint64_t find_astray(const vcs_concurrent_t *walk, size_t number) {
-  return walk->astray[number] & walk->bits_of_names[rows_before(&walk->behind_set, walk->until[number] + 1)];
+/* Returns the key of a sleeping flip ^ the base's: as it was when the flip fell asleep, without the registers that the
+ * base has set since. */
+static uint64_t find_registers(const vcs_concurrent_t *walk, size_t number) {
+  return walk->sleeping_registers[number] &
+         walk->bits_of_registers[rows_before(&walk->row_after_set, walk->asleep_since[number] + 1)];
 }
 
-static void find_bits_of_names(uint64_t *bits_of_names) {
+/* Fills in the bits of a key for each set of registers. */
+static void find_bits_of_registers(uint64_t *bits_of_registers) {
 #define FLAGS(flags) ((uint64_t)(flags) << VCS_KEY_P)
-  static const uint64_t bits[VCS_KEPT_COUNT] = {
-      [VCS_KEPT_A] = 0xFFull << VCS_KEY_A, [VCS_KEPT_X] = 0xFFull << VCS_KEY_X,
-      [VCS_KEPT_Y] = 0xFFull << VCS_KEY_Y, [VCS_KEPT_NZ] = FLAGS(VCS_FLAG_N | VCS_FLAG_Z),
-      [VCS_KEPT_V] = FLAGS(VCS_FLAG_V),    [VCS_KEPT_D] = FLAGS(VCS_FLAG_D),
-      [VCS_KEPT_I] = FLAGS(VCS_FLAG_I),    [VCS_KEPT_C] = FLAGS(VCS_FLAG_C)};
+  static const uint64_t bits[VCS_REGISTER_COUNT] = {
+      [VCS_REGISTER_A] = 0xFFull << VCS_KEY_A, [VCS_REGISTER_X] = 0xFFull << VCS_KEY_X,
+      [VCS_REGISTER_Y] = 0xFFull << VCS_KEY_Y, [VCS_REGISTER_NZ] = FLAGS(VCS_FLAG_N | VCS_FLAG_Z),
+      [VCS_REGISTER_V] = FLAGS(VCS_FLAG_V),    [VCS_REGISTER_D] = FLAGS(VCS_FLAG_D),
+      [VCS_REGISTER_I] = FLAGS(VCS_FLAG_I),    [VCS_REGISTER_C] = FLAGS(VCS_FLAG_C)};
 #undef FLAGS
-  for (unsigned names = 0; names < 1u << VCS_KEPT_COUNT; names++) {
-    for (unsigned left = names; left; left &= left - 1) bits_of_names[names] |= bits[VCS_LOWEST(left)];
+  for (unsigned names = 0; names < 1u << VCS_REGISTER_COUNT; names++) {
+    for (unsigned left = names; left; left &= left - 1) bits_of_registers[names] |= bits[VCS_LOWEST(left)];
   }
 }
 
-/* The machine of a flip that sleeps or follows, at a row: the base's, with what differs. */
+/* Builds the machine of a flip that sleeps or follows before a row, but for its TIA: the base's, with what differs. */
 static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   const flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
@@ -573,8 +613,8 @@ static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     memcpy(m, walk->m, vcs_machine_size(cart_of(walk)));
     put_own_ram(walk, number, m->ram);
   }
-  if (walk->astray[number]) {
-    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, number);
+  if (walk->sleeping_registers[number]) {
+    const uint64_t key = walk->frame->rows[row].key ^ find_registers(walk, number);
     m->a = (uint8_t)(key >> VCS_KEY_A);
     m->x = (uint8_t)(key >> VCS_KEY_X);
     m->y = (uint8_t)(key >> VCS_KEY_Y);
@@ -582,14 +622,14 @@ static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   }
 }
 
-/* A flip sleeps from a row on, with these registers. */
+/* Lets a flip sleep from a row on. `registers` is its key ^ the base's. */
 static void fall_asleep(vcs_concurrent_t *walk, size_t number, uint64_t registers, uint32_t row) {
-  walk->astray[number] = registers;
-  walk->until[number] = row;
+  walk->sleeping_registers[number] = registers;
+  walk->asleep_since[number] = row;
   walk->following[number >> 6] &= ~(1ull << (number & 63));
 }
 
-/* A flip leaves the base's path at a row. */
+/* Runs a flip that sleeps or follows from a row on. */
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   vcs_followers_t *followers = &walk->followers;
   for (uint32_t i = 0; i < followers->count && is_following(walk, number); i++) {
@@ -600,14 +640,14 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     followers->registers[i] = followers->registers[followers->count];
   }
   restore(walk, number, row);
-  launch(walk, number, row);
+  run_flip(walk, number, row);
 }
 
-/* Wakes all sleeping flips that differ in a place. */
-static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
-  for (unsigned words = walk->words[where]; words; words &= words - 1) {
+/* Wakes all sleeping flips that differ in a location. */
+static void wake_all(vcs_concurrent_t *walk, unsigned location, uint32_t row) {
+  for (unsigned words = walk->differing_words[location]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
-    for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1) {
+    for (uint64_t left = walk->differing[location][i] & walk->asleep[i]; left; left &= left - 1) {
       wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
     }
   }
@@ -615,34 +655,35 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 
 /* ---- Following ------------------------------------------------------------------------------------------------- */
 
-/* A touch that is the reading of a byte of RAM. */
-static bool reads_ram(unsigned touch) { return touch < VCS_WHERE_TIMER; }
+/* Returns whether a touch is a read of a byte of RAM. */
+static bool reads_ram(unsigned touch) { return touch < VCS_LOCATION_TIMER; }
 
-/* Those that differ in a byte. */
-static unsigned add_readers(vcs_concurrent_t *walk, unsigned where) {
-  const unsigned words = walk->words[where];
+/* Adds the flips that differ in a byte of RAM to walk->reading. Returns the words of the set that are not 0. */
+static unsigned add_readers(vcs_concurrent_t *walk, unsigned location) {
+  const unsigned words = walk->differing_words[location];
   for (unsigned left = words; left; left &= left - 1) {
-    walk->reading[VCS_LOWEST(left)] |= walk->who[where][VCS_LOWEST(left)];
+    walk->reading[VCS_LOWEST(left)] |= walk->differing[location][VCS_LOWEST(left)];
   }
   return words;
 }
 
-/* The flips that differ in a byte of RAM that a row reads; their words of the set are returned. */
+/* Adds the flips that differ in any byte of RAM that a row reads. Returns the words of the set that are not 0. */
 static unsigned find_readers(vcs_concurrent_t *walk, uint32_t row) {
-  const vcs_stand_t *stand = &walk->frame->rows[row];
-  const vcs_deed_t *deed = &walk->frame->deeds[row];
-  if (!deed->many) return add_readers(walk, deed->in);
+  const vcs_row_start_t *start = &walk->frame->rows[row];
+  const vcs_row_data_t *data = &walk->frame->data[row];
+  if (!data->listed) return add_readers(walk, data->ram_read);
   unsigned words = 0;
-  for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
+  for (uint32_t i = start->touch; i < start[1].touch; i++) {
     if (reads_ram(walk->frame->touches[i])) words |= add_readers(walk, walk->frame->touches[i]);
   }
   return words;
 }
 
-/* The followers that read what differs at a row. The rest does what the base does. */
+/* Moves the followers that read a difference at a row to the readers. The row does to the others what it does to the
+ * base: they follow on, or fall asleep after it. */
 static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   const uint64_t live = walk->frame->rows[row + 1].live;
-  const vcs_facts_t facts = vcs_facts_of[walk->frame->deeds[row].opcode];
+  const vcs_facts_t facts = vcs_facts_of[walk->frame->data[row].opcode];
   vcs_followers_t *followers = &walk->followers;
   const uint32_t count = followers->count;
   uint32_t left = 0, reading = 0;
@@ -663,8 +704,8 @@ static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   walk->readers.count = reading;
 }
 
-/* The sleepers that do. A flip with an image of its own, and all where a value that is stored may switch banks, leave
- * the path at once. */
+/* Adds the sleeping flips that read a difference at a row to the readers. Flips with an image of their own leave the
+ * path at once; so do all flips if the cartridge sees stores of RAM, which may switch banks. */
 static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, unsigned words) {
   vcs_followers_t *readers = &walk->readers;
   const bool all_leave = cart_of(walk)->snoops, some_leave = all_leave || walk->rom_heads;
@@ -681,18 +722,19 @@ static void find_sleepers(vcs_concurrent_t *walk, uint32_t row, unsigned words) 
     for (uint64_t left = sleepers; left; left &= left - 1) {
       const size_t number = 64 * word + (size_t)VCS_LOWEST_64(left);
       readers->flip[count] = (uint16_t)number;
-      readers->registers[count++] = find_astray(walk, number);
+      readers->registers[count++] = find_registers(walk, number);
     }
     readers->count = count;
-    walk->following[word] |= sleepers; /* unless they fall asleep again behind the row */
+    walk->following[word] |= sleepers; /* finish_row lets some of them sleep again */
     walk->reading[word] = 0;
   }
 }
 
-/* Evaluates a row for all flips that read what differs. Those that leave the path are run. Returns their results. */
+/* Evaluates a row for all flips that read a difference there, and runs those that leave the path. Returns the results
+ * of all of them, ORed. */
 static unsigned follow(vcs_concurrent_t *walk, uint32_t row) {
   const vcs_followers_t *readers = &walk->readers;
-  const vcs_own_ram_t ram = {walk->who[VCS_WHERE_RAM], walk->own[0]};
+  const vcs_own_ram_t ram = {walk->differing[VCS_LOCATION_RAM], walk->own_ram[0]};
   const unsigned words = find_readers(walk, row);
   pass_followers(walk, row);
   find_sleepers(walk, row, words);
@@ -706,32 +748,33 @@ static unsigned follow(vcs_concurrent_t *walk, uint32_t row) {
   return results;
 }
 
-/* Flips store other values than the base in a byte of RAM, in which all were equal to it. */
-static void store_ram(vcs_concurrent_t *walk, unsigned byte) {
+/* Enters the values that readers store in a byte of RAM and that differ from the base's. No flip differs there before.
+ */
+static void store_in_ram(vcs_concurrent_t *walk, unsigned byte) {
   const vcs_followers_t *readers = &walk->readers;
-  uint64_t *who = walk->who[VCS_WHERE_RAM + byte];
-  unsigned words = walk->words[VCS_WHERE_RAM + byte];
+  uint64_t *differing = walk->differing[VCS_LOCATION_RAM + byte];
+  unsigned words = walk->differing_words[VCS_LOCATION_RAM + byte];
   for (uint32_t i = 0; i < readers->count; i++) {
     const size_t number = readers->flip[i];
     if (readers->result[i] != VCS_STORES) continue;
-    walk->own[byte][number] = readers->value[i];
+    walk->own_ram[byte][number] = readers->value[i];
     walk->ram[number][byte >> 6] |= 1ull << (byte & 63);
-    who[number >> 6] |= 1ull << (number & 63);
+    differing[number >> 6] |= 1ull << (number & 63);
     words |= 1u << (number >> 6);
   }
-  walk->words[VCS_WHERE_RAM + byte] = (uint16_t)words;
+  walk->differing_words[VCS_LOCATION_RAM + byte] = (uint16_t)words;
 }
 
-/* ... in a register of the TIA. Without memory they are gone. */
-static void store_register(vcs_concurrent_t *walk, uint32_t access) {
+/* The same for a register of the TIA. Without memory the flips leave the walk. */
+static void store_in_register(vcs_concurrent_t *walk, uint32_t access) {
   vcs_followers_t *readers = &walk->readers;
-  const bool fits = reserve(&walk->patches, readers->count, readers->count);
+  const bool has_room = reserve(&walk->patches, readers->count, readers->count);
   vcs_beam_access_t own = walk->frame->note.accesses[access];
   for (uint32_t i = 0; i < readers->count; i++) {
     if (readers->result[i] != VCS_STORES) continue;
-    if (!fits) {
+    if (!has_room) {
       readers->result[i] = VCS_LEAVES;
-      go(walk, readers->flip[i]);
+      leave_walk(walk, readers->flip[i]);
       continue;
     }
     own.value = readers->value[i];
@@ -740,17 +783,17 @@ static void store_register(vcs_concurrent_t *walk, uint32_t access) {
   }
 }
 
-/* What the readers have done, when the base has overwritten what it overwrites. */
+/* Ends a row for the readers, after overwrite_locations: stores what they store, and lets them follow or sleep. */
 static void finish_row(vcs_concurrent_t *walk, uint32_t row, unsigned results) {
   const uint64_t live = walk->frame->rows[row + 1].live;
   const vcs_followers_t *readers = &walk->readers;
   vcs_followers_t *followers = &walk->followers;
   if (results & VCS_STORES) {
-    const uint16_t addr = walk->frame->deeds[row].addr;
+    const uint16_t addr = walk->frame->data[row].addr;
     if ((addr & 0x1280) == 0x80) {
-      store_ram(walk, addr & 0x7F);
+      store_in_ram(walk, addr & 0x7F);
     } else {
-      store_register(walk, walk->frame->rows[row].access);
+      store_in_register(walk, walk->frame->rows[row].access);
     }
   }
   uint32_t count = followers->count;
@@ -768,7 +811,7 @@ static void finish_row(vcs_concurrent_t *walk, uint32_t row, unsigned results) {
   followers->count = count;
 }
 
-/* A flip that follows the base up to the end of the frame ends it with other registers. */
+/* Ends the frame for the flips that follow the base up to its end, and so end it with other registers. */
 static void end_followers(vcs_concurrent_t *walk) {
   const vcs_followers_t *followers = &walk->followers;
   for (uint32_t i = 0; i < followers->count; i++) {
@@ -779,40 +822,40 @@ static void end_followers(vcs_concurrent_t *walk) {
   walk->followers.count = 0;
 }
 
-/* ---- Places ---------------------------------------------------------------------------------------------------- */
+/* ---- Locations -------------------------------------------------------------------------------------------------- */
 
-/* A place is overwritten: a sleeping flip has the base's byte there. Flips that run or follow find theirs when they
- * settle. */
-static void replace(vcs_concurrent_t *walk, unsigned where) {
-  for (unsigned words = walk->words[where]; words; words &= words - 1) {
+/* Removes the differences in a location that the base overwrites. For a flip that runs they are found again when it
+ * settles; finish_row enters those of flips that follow. */
+static void overwrite_location(vcs_concurrent_t *walk, unsigned location) {
+  for (unsigned words = walk->differing_words[location]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
-    for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
+    for (uint64_t left = walk->differing[location][i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
-      if (where < VCS_WHERE_TIMER) {
-        walk->ram[number][where >> 6] &= ~(1ull << (where & 63));
+      if (location < VCS_LOCATION_TIMER) {
+        walk->ram[number][location >> 6] &= ~(1ull << (location & 63));
       } else {
-        walk->flips[number].groups &= ~(1u << (where - VCS_WHERE_TIMER));
+        walk->flips[number].groups &= ~(1u << (location - VCS_LOCATION_TIMER));
       }
     }
-    walk->who[where][i] = 0;
+    walk->differing[location][i] = 0;
   }
-  walk->words[where] = 0;
+  walk->differing_words[location] = 0;
 }
 
-/* The walk has come to the row that flips have met. */
+/* Lets the flips that wait for a row sleep there with what differs. */
 static void settle(vcs_concurrent_t *walk, uint32_t row) {
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     const vcs_t *m = machine_of(walk, (size_t)number);
     advance_base(walk, row);
     set_differences(walk, (size_t)number, find_differences(walk, m, walk->m), m);
     set_status(walk, (size_t)number, ASLEEP);
-    const uint64_t key = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p);
+    const uint64_t key = vcs_register_key(m->pc, m->sp, m->a, m->x, m->y, m->p);
     fall_asleep(walk, (size_t)number, key ^ walk->frame->rows[row].key, row);
     walk->counts.settled++;
   }
 }
 
-/* A collision register is read: those whose reading would be another one wake up. */
+/* Wakes the sleeping flips that read another value in a collision register than the base. */
 static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *read) {
   const vcs_segment_t *segments = walk->frame->segments;
   if (!read->bits) return;
@@ -833,13 +876,13 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       const uint64_t effort = walk->effort;
       vcs_beam_advance(&walk->work, &flip->beam, first);
       if (flip->beam.unknown >> shift & read->bits) {
-        go(walk, number);
+        leave_walk(walk, number);
         continue;
       }
       const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
       flip->effort += walk->effort - effort;
-      if (walk->begins && is_expensive(walk, flip)) {
-        go(walk, number);
+      if (walk->first_frame && is_expensive(walk, flip)) {
+        leave_walk(walk, number);
         continue;
       }
       if ((collisions ^ read->collisions) >> shift & read->bits) wake(walk, number, read->row);
@@ -847,6 +890,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
   }
 }
 
+/* Wakes the sleeping flips of a byte of ROM that a row reads. */
 static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
   for (int32_t i = walk->rom_heads[byte]; i >= 0; i = walk->rom_flips[i].next) {
     const flip_t *flip = &walk->flips[walk->rom_flips[i].flip];
@@ -856,60 +900,62 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 
 /* ---- A frame ---------------------------------------------------------------------------------------------------- */
 
-/* What a row with many of them touches. */
-static void touch_places(vcs_concurrent_t *walk, uint32_t row, bool *follows, bool *replaces) {
+/* For a row whose touches are listed: wakes the flips that differ in state other than RAM that the row reads. Sets
+ * *follows if flips differ in RAM that it reads, and *replaces if flips differ in a location that it overwrites. */
+static void read_locations(vcs_concurrent_t *walk, uint32_t row, bool *follows, bool *replaces) {
   const vcs_base_frame_t *frame = walk->frame;
   for (uint32_t i = frame->rows[row].touch; i < frame->rows[row + 1].touch; i++) {
-    const unsigned touch = frame->touches[i], where = touch & 0xFF;
-    if (!walk->words[where]) continue;
-    if (touch & VCS_WHERE_REPLACED) {
+    const unsigned touch = frame->touches[i], location = touch & 0xFF;
+    if (!walk->differing_words[location]) continue;
+    if (touch & VCS_LOCATION_REPLACED) {
       *replaces = true;
     } else if (reads_ram(touch)) {
       *follows = true;
     } else {
-      wake_all(walk, where, row);
+      wake_all(walk, location, row);
     }
   }
 }
 
-/* A row overwrites what it overwrites. */
-static void replace_all(vcs_concurrent_t *walk, uint32_t row) {
+/* Removes the differences in all locations that a row overwrites. */
+static void overwrite_locations(vcs_concurrent_t *walk, uint32_t row) {
   const vcs_base_frame_t *frame = walk->frame;
-  if (!frame->deeds[row].many) {
-    replace(walk, frame->deeds[row].out);
+  if (!frame->data[row].listed) {
+    overwrite_location(walk, frame->data[row].ram_written);
     return;
   }
   for (uint32_t i = frame->rows[row].touch; i < frame->rows[row + 1].touch; i++) {
-    if (frame->touches[i] & VCS_WHERE_REPLACED) replace(walk, frame->touches[i] & 0xFF);
+    if (frame->touches[i] & VCS_LOCATION_REPLACED) overwrite_location(walk, frame->touches[i] & 0xFF);
   }
 }
 
+/* Walks over the rows of the present frame. */
 static void walk_rows(vcs_concurrent_t *walk) {
   const vcs_base_frame_t *frame = walk->frame;
   uint32_t reads = 0, next_read = frame->read_count ? frame->reads[0].row : frame->count;
   for (uint32_t row = 0; row < frame->count; row++) {
-    const vcs_stand_t *stand = &frame->rows[row];
+    const vcs_row_start_t *start = &frame->rows[row];
     if (walk->waiting[row] >= 0) settle(walk, row);
     if (walk->rom_heads) {
-      for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
+      for (uint32_t i = start->rom_touch; i < start[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
     bool follows = walk->followers.count, replaces = false;
-    const vcs_deed_t *deed = &frame->deeds[row];
-    if (VCS_LIKELY(!deed->many)) {
-      follows |= walk->words[deed->in] != 0;
-      replaces = walk->words[deed->out];
+    const vcs_row_data_t *data = &frame->data[row];
+    if (VCS_LIKELY(!data->listed)) {
+      follows |= walk->differing_words[data->ram_read] != 0;
+      replaces = walk->differing_words[data->ram_written];
     } else {
-      touch_places(walk, row, &follows, &replaces);
+      read_locations(walk, row, &follows, &replaces);
     }
     while (next_read == row) {
       read_collision(walk, &frame->reads[reads++]);
       next_read = reads < frame->read_count ? frame->reads[reads].row : frame->count;
     }
     const unsigned results = follows ? follow(walk, row) : 0;
-    if (replaces) replace_all(walk, row);
+    if (replaces) overwrite_locations(walk, row);
     if (follows) finish_row(walk, row, results);
-    const unsigned sets = vcs_facts_of[deed->opcode].named_sets;
-    if (sets) set_rows(&walk->behind_set, sets, row + 1);
+    const unsigned sets = vcs_facts_of[data->opcode].sets_registers;
+    if (sets) set_rows(&walk->row_after_set, sets, row + 1);
   }
   settle(walk, frame->count);
   end_followers(walk);
@@ -919,7 +965,7 @@ static bool is_input_of(const vcs_place_t *place, int32_t frame) {
   return place->kind == VCS_PLACE_INPUT && place->frame == frame;
 }
 
-/* Whether a flip holds something else in a frame than the base. */
+/* Whether a flip changes the controls of a frame. */
 static bool has_own_controls(const vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_flip_t *given = &walk->given[number];
   for (size_t i = 0; i < given->count; i++) {
@@ -928,7 +974,7 @@ static bool has_own_controls(const vcs_concurrent_t *walk, size_t number, int32_
   return false;
 }
 
-/* What is held in a frame with the flips of inputs. */
+/* Returns the controls of a frame with a flip's changes. */
 static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_flip_t *given = &walk->given[number];
   vcs_controls_t controls = walk->base->controls[frame];
@@ -938,7 +984,7 @@ static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, i
   return controls;
 }
 
-/* A flip's whole machine, behind the frames so far. */
+/* Builds the whole machine of a flip after `frames` frames. */
 static void rebuild(const vcs_concurrent_t *walk, size_t number, int32_t frames, vcs_t *m) {
   const flip_t *flip = &walk->flips[number];
   const vcs_t *base = vcs_base_state(walk->base, frames);
@@ -962,7 +1008,7 @@ static bool same_registers(const vcs_t *one, const vcs_t *other) {
          one->y == other->y && one->p == other->p;
 }
 
-/* A flip's machine as a frame begins, when it may differ from the base's in more than RAM. */
+/* Begins a frame for a flip. Its machine is built only if it may differ from the base's in more than RAM. */
 static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip_t *flip = &walk->flips[number];
   const vcs_cart_t *cart = cart_of(walk);
@@ -971,10 +1017,10 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip->extra = 0;
   flip->effort = 0;
   flip->first_patch = flip->last_patch = -1;
-  flip->awake_first = 0;
-  walk->astray[number] = walk->until[number] = 0;
+  flip->begins_awake = 0;
+  walk->sleeping_registers[number] = walk->asleep_since[number] = 0;
   if (frame && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
-      !(flip->beam.unknown & walk->frame->live) && !has_own_controls(walk, number, frame)) {
+      !(flip->beam.unknown & walk->frame->live_collisions) && !has_own_controls(walk, number, frame)) {
     flip->beam.patch = -1;
     return;
   }
@@ -993,14 +1039,14 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
   const uint16_t unknown = flip->beam.unknown;
-  if (is_dirty(walk, number)) flip->beam.unknown |= (uint16_t)~walk->frame->live;
+  if (is_dirty(walk, number)) flip->beam.unknown |= (uint16_t)~walk->frame->live_collisions;
   set_dirty(walk, number, false);
   vcs_beam_take(&flip->beam.tia, m);
   flip->beam.differs = vcs_beam_differs(&flip->beam.tia, &walk->frame->segments[0].before);
   flip->beam.at = 0;
   flip->beam.patch = -1;
   if (has_own_beam(walk, flip)) {
-    flip->beam.unknown |= (uint16_t)~walk->frame->live;
+    flip->beam.unknown |= (uint16_t)~walk->frame->live_collisions;
     set_dirty(walk, number, true);
   }
   flip->beam_begun = flip->beam;
@@ -1008,7 +1054,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
       m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
       (cart->colour_loss && m->scanlines != begun->scanlines) || flip->beam.differs & VCS_BEAM_CLOCKS) {
-    go(walk, number);
+    leave_walk(walk, number);
     return;
   }
   vcs_beam_t frozen;
@@ -1017,14 +1063,15 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   vcs_beam_put(&frozen, m);
   m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
   set_differences(walk, number, find_differences(walk, m, begun), m);
-  const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
-  flip->awake_first =
-      m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
+  const vcs_mapping_t mapping = vcs_mapping_of(m), base_mapping = vcs_mapping_of(begun);
+  flip->begins_awake =
+      m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&mapping, &base_mapping, sizeof mapping) != 0;
   memcpy(machine_of(walk, number), m, vcs_machine_size(cart));
 }
 
-/* Records a frame of the base. False: only running again gets it right. */
-static bool record(vcs_concurrent_t *walk, int32_t number) {
+/* Records a frame of the base, and checks that the recording ends as the base does. False: only running again gets the
+ * frame right. */
+static bool record_frame(vcs_concurrent_t *walk, int32_t number) {
   const vcs_base_t *base = walk->base;
   const vcs_cart_t *cart = cart_of(walk);
   const size_t size = vcs_machine_size(cart);
@@ -1043,21 +1090,22 @@ static bool record(vcs_concurrent_t *walk, int32_t number) {
   return memcmp(walk->after, recorded, size) == 0;
 }
 
-/* The next frame of the base, and the one behind it, which says what of the TIA will matter. */
+/* Begins the walk over a frame. The next frame is recorded, too: it decides which collisions matter. False: the frame
+ * could not be recorded. */
 static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   const vcs_cart_t *cart = cart_of(walk);
   const size_t size = vcs_machine_size(cart);
   const int32_t frames = walk->base->view.horizons[walk->base->view.horizon_count - 1];
-  if (frame == 0) walk->recorded = record(walk, 0) ? 1 : -1;
+  if (frame == 0) walk->recorded = record_frame(walk, 0) ? 1 : -1;
   if (walk->recorded < frame + 1) return false;
   walk->frame = &walk->records[frame & 1];
   walk->work.frame = walk->frame;
-  walk->frame->live = walk->base->view.states ? 0xFFFF : walk->frame->reads_of;
+  walk->frame->live_collisions = walk->base->view.states ? 0xFFFF : walk->frame->read_collisions;
   if (frame + 1 < frames) {
-    walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
-    walk->frame->live |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].reads_of : 0xFFFF;
+    walk->recorded = record_frame(walk, frame + 1) ? frame + 2 : -1;
+    walk->frame->live_collisions |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].read_collisions : 0xFFFF;
   }
-  walk->frame->live |= walk->missed;
+  walk->frame->live_collisions |= walk->missed_collisions;
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
@@ -1065,15 +1113,15 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   walk->patches.patch_count = walk->patches.access_count = 0;
   vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
-  walk->behind_set = (register_rows_t){{0, 0}};
+  walk->row_after_set = (register_rows_t){{0, 0}};
   memset(walk->waiting, 0xFF, (walk->frame->count + 1) * sizeof *walk->waiting); /* -1 */
   return true;
 }
 
 /* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
-/* False: the picture has rows that no beam has reached. */
-static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
+/* Shows a horizon of a flip. False: its picture has rows that the beam has not reached, and nothing was shown. */
+static bool show_horizon(vcs_concurrent_t *walk, size_t number, int horizon) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_t *base = walk->base;
   vcs_sight_t sight = vcs_base_sight(base, horizon);
@@ -1091,7 +1139,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->work.base = picture;
     walk->work.picture = walk->picture;
     flip->beam = flip->beam_begun;
-    flip->beam.unknown |= (uint16_t)~walk->frame->live;
+    flip->beam.unknown |= (uint16_t)~walk->frame->live_collisions;
     flip->beam.patch = flip->first_patch;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
     walk->work.picture = NULL;
@@ -1106,7 +1154,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     sight.state = walk->spare;
   }
   if (covers && horizon >= flip->shown) {
-    walk->eyes->see(walk->eyes->context, number, horizon, &sight);
+    walk->callbacks->see(walk->callbacks->context, number, horizon, &sight);
     flip->shown = horizon + 1;
   }
   for (const uint8_t *line = walk->lines; drawn && (line = memchr(line, 1, (size_t)(walk->lines + rows - line)));) {
@@ -1117,7 +1165,8 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
   return covers;
 }
 
-static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
+/* Applies the game's rules to a flip's RAM after `frames` frames. */
+static void apply_rules(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   const vcs_env_t *env = walk->base->view.env;
   flip_t *flip = &walk->flips[number];
   if (!env || !env->game) return;
@@ -1132,40 +1181,41 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
 }
 
-/* All collisions of a flip at the end of the frame, also those that nothing in the base looks at. False: some are not
+/* Finds all collisions of a flip at the end of the frame, also those that the base does not read. False: some are not
  * known. */
 static bool find_collisions(vcs_concurrent_t *walk, size_t number) {
   flip_t *flip = &walk->flips[number];
   if (!flip->beam.unknown) return true;
   if (!is_dirty(walk, number)) return false;
-  const uint16_t live = walk->frame->live;
+  const uint16_t live = walk->frame->live_collisions;
   flip->beam = flip->beam_begun;
   flip->beam.patch = flip->first_patch;
-  walk->frame->live = 0xFFFF;
+  walk->frame->live_collisions = 0xFFFF;
   walk->work.picture = NULL;
   vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
-  walk->frame->live = live;
+  walk->frame->live_collisions = live;
   return !flip->beam.unknown;
 }
 
-/* A flip leaves the walk for good behind a frame: it is run by itself from there on. */
-static bool leave(vcs_concurrent_t *walk, size_t number, int32_t frames) {
+/* Lets a flip leave the walk after a frame: it is run by itself from there on. False: its machine is not fully known.
+ */
+static bool leave_after_frame(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip_t *flip = &walk->flips[number];
   if (!find_collisions(walk, number)) return false;
   rebuild(walk, number, frames, walk->spare);
   vcs_read_all_ram(walk->spare);
   memcpy(machine_of(walk, number), walk->spare, vcs_machine_size(cart_of(walk)));
-  flip->left = frames;
-  go(walk, number);
+  flip->left_after = frames;
+  leave_walk(walk, number);
   set_dirty(walk, number, false);
   return true;
 }
 
-/* The frame is over for a flip that is asleep, or has ended it. */
+/* Ends a frame for a flip that sleeps or has ended it: its TIA, its score, and what is seen at a horizon (-1: none). */
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
   const uint64_t effort = walk->effort;
-  if (flip->status == GONE) {
+  if (flip->status == LEFT) {
     set_dirty(walk, number, false);
     return;
   }
@@ -1177,24 +1227,24 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     walk->work.picture = NULL;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
   }
-  play(walk, number, frames);
-  if (horizon >= 0 && !show(walk, number, horizon)) {
-    go(walk, number);
+  apply_rules(walk, number, frames);
+  if (horizon >= 0 && !show_horizon(walk, number, horizon)) {
+    leave_walk(walk, number);
     set_dirty(walk, number, false);
     return;
   }
   flip->effort += walk->effort - effort;
-  if (is_expensive(walk, flip) && leave(walk, number, frames)) return;
+  if (is_expensive(walk, flip) && leave_after_frame(walk, number, frames)) return;
   if (is_dirty(walk, number)) {
     set_dirty(walk, number, has_own_beam(walk, flip));
-  } else if (walk->frame->clears) {
+  } else if (walk->frame->has_cxclr) {
     flip->beam.unknown = 0;
   }
-  if (walk->base->view.stop_when_over && flip->play.over) go(walk, number);
-  if (walk->eyes->inspect && flip->status != GONE) {
+  if (walk->base->view.stop_when_over && flip->play.over) leave_walk(walk, number);
+  if (walk->callbacks->inspect && flip->status != LEFT) {
     rebuild(walk, number, frames, walk->spare);
-    walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare,
-                        walk->frame->live & (uint16_t)~flip->beam.unknown);
+    walk->callbacks->inspect(walk->callbacks->context, number, frames, walk->spare,
+                             walk->frame->live_collisions & (uint16_t)~flip->beam.unknown);
   }
 }
 
@@ -1203,7 +1253,7 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
 typedef struct {
   vcs_concurrent_t *walk;
   size_t number;
-} rest_t;
+} rerun_context_t;
 
 /* Marks the rows of a picture that are not the base's. */
 static void find_lines(vcs_concurrent_t *walk, const uint8_t *picture, const uint8_t *base) {
@@ -1212,32 +1262,35 @@ static void find_lines(vcs_concurrent_t *walk, const uint8_t *picture, const uin
   }
 }
 
-static void show_rest(void *context, int horizon, const vcs_sight_t *sight) {
-  const rest_t *rest = context;
-  vcs_concurrent_t *walk = rest->walk;
+/* Shows a horizon of a flip that is run by itself, unless the walk has shown it. */
+static void show_rerun(void *context, int horizon, const vcs_sight_t *sight) {
+  const rerun_context_t *rerun = context;
+  vcs_concurrent_t *walk = rerun->walk;
   const uint8_t *base = vcs_base_sight(walk->base, horizon).picture;
   vcs_sight_t seen = *sight;
-  if (horizon < walk->flips[rest->number].shown) return;
+  if (horizon < walk->flips[rerun->number].shown) return;
   if (walk->base->view.pictures && sight->picture != base) {
     find_lines(walk, sight->picture, base);
     seen.lines = walk->lines;
   }
-  walk->eyes->see(walk->eyes->context, rest->number, horizon, &seen);
+  walk->callbacks->see(walk->callbacks->context, rerun->number, horizon, &seen);
 }
 
+/* Runs a flip that has left the walk by itself, from the beginning or from where it left. */
 static void run_again(vcs_concurrent_t *walk, size_t number) {
-  rest_t rest = {walk, number};
+  rerun_context_t context = {walk, number};
   const vcs_flip_t *given = &walk->given[number];
   const flip_t *flip = &walk->flips[number];
   walk->counts.fallbacks++;
-  if (flip->left) {
-    const vcs_rerun_part_t part = {flip->left, machine_of(walk, number), flip->play, flip->score};
-    vcs_rerun_on(walk->base, walk->runner, given->places, given->count, &part, show_rest, &rest);
+  if (flip->left_after) {
+    const vcs_rerun_part_t part = {flip->left_after, machine_of(walk, number), flip->play, flip->score};
+    vcs_rerun_on(walk->base, walk->runner, given->places, given->count, &part, show_rerun, &context);
   } else {
-    vcs_rerun(walk->base, walk->runner, given->places, given->count, show_rest, &rest);
+    vcs_rerun(walk->base, walk->runner, given->places, given->count, show_rerun, &context);
   }
 }
 
+/* Whether a flip makes a machine that is possible (host/save.h). */
 static bool is_possible(const vcs_concurrent_t *walk, size_t number) {
   const vcs_flip_t *given = &walk->given[number];
   vcs_t *m = walk->spare;
@@ -1249,7 +1302,7 @@ static bool is_possible(const vcs_concurrent_t *walk, size_t number) {
   return vcs_machine_is_possible(cart_of(walk), m);
 }
 
-/* A flip of ROM is found by the byte that is read. */
+/* Enters a flip's bits of ROM in rom_heads. False: there is no memory, or the cartridge reads ROM by itself. */
 static bool index_rom(vcs_concurrent_t *walk, size_t number) {
   const vcs_flip_t *given = &walk->given[number];
   const vcs_cart_t *cart = cart_of(walk);
@@ -1267,6 +1320,7 @@ static bool index_rom(vcs_concurrent_t *walk, size_t number) {
   return true;
 }
 
+/* Removes all flips from rom_heads. */
 static void unindex_rom(vcs_concurrent_t *walk) {
   for (size_t number = 0; number < walk->count && walk->rom_heads; number++) {
     const vcs_flip_t *given = &walk->given[number];
@@ -1277,6 +1331,7 @@ static void unindex_rom(vcs_concurrent_t *walk) {
   walk->rom_flip_count = 0;
 }
 
+/* Walks over the frames up to the last horizon, or up to the first frame that cannot be recorded. */
 static void walk_frames(vcs_concurrent_t *walk) {
   const vcs_view_t *view = &walk->base->view;
   int horizon = 0;
@@ -1286,52 +1341,52 @@ static void walk_frames(vcs_concurrent_t *walk) {
   }
   for (int32_t frame = 0; frame < walk->base->run.frames && horizon < view->horizon_count && !vcs_interrupted();
        frame++) {
-    const bool looks = view->horizons[horizon] == frame + 1;
-    const bool fits = begin_frame(walk, frame);
-    if (!fits) walk->counts.refused++;
+    const bool is_horizon = view->horizons[horizon] == frame + 1;
+    const bool recorded = begin_frame(walk, frame);
+    if (!recorded) walk->counts.refused++;
     for (size_t i = 0; i < walk->count; i++) {
-      if (!fits) go(walk, i);
-      if (walk->flips[i].status == GONE) continue;
+      if (!recorded) leave_walk(walk, i);
+      if (walk->flips[i].status == LEFT) continue;
       begin_flip(walk, i, frame);
     }
-    if (!fits) return;
-    walk->begins = frame == 0;
-    walk->bearable = find_bearable(walk, view->horizons[view->horizon_count - 1] - (frame + 1));
+    if (!recorded) return;
+    walk->first_frame = frame == 0;
+    walk->effort_limit = find_effort_limit(walk, view->horizons[view->horizon_count - 1] - (frame + 1));
     for (size_t i = 0; i < walk->count; i++) {
-      if (walk->flips[i].status == GONE) continue;
-      if (walk->flips[i].awake_first) launch(walk, i, 0);
+      if (walk->flips[i].status == LEFT) continue;
+      if (walk->flips[i].begins_awake) run_flip(walk, i, 0);
     }
     walk_rows(walk);
-    if (looks && view->pictures)
+    if (is_horizon && view->pictures)
       memcpy(walk->picture, vcs_base_sight(walk->base, horizon).picture, vcs_base_pixels(walk->base));
-    for (size_t i = 0; i < walk->count; i++) end_flip(walk, i, frame + 1, looks ? horizon : -1);
-    horizon += looks;
+    for (size_t i = 0; i < walk->count; i++) end_flip(walk, i, frame + 1, is_horizon ? horizon : -1);
+    horizon += is_horizon;
   }
 }
 
 void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_runner_t *runner, const vcs_flip_t *flips,
-                         size_t count, const vcs_concurrent_eyes_t *eyes, bool *possible) {
+                         size_t count, const vcs_concurrent_callbacks_t *callbacks, bool *possible) {
   walk->base = base;
   walk->runner = runner;
   walk->given = flips;
   walk->count = count;
-  walk->eyes = eyes;
+  walk->callbacks = callbacks;
   walk->work.cart = cart_of(walk);
   walk->counts.walks++;
   walk->counts.flips += count;
   memset(walk->dirty, 0, sizeof walk->dirty);
-  memset(walk->who, 0, sizeof walk->who);
-  memset(walk->words, 0, sizeof walk->words);
+  memset(walk->differing, 0, sizeof walk->differing);
+  memset(walk->differing_words, 0, sizeof walk->differing_words);
   memset(walk->asleep, 0, sizeof walk->asleep);
   memset(walk->following, 0, sizeof walk->following);
   memset(walk->ram, 0, sizeof walk->ram);
-  walk->missed = 0;
+  walk->missed_collisions = 0;
   memset(walk->lines, 0, sizeof walk->lines);
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
     walk->flips[i] = (flip_t){0};
     set_status(walk, i, ASLEEP);
-    if (!possible[i] || base->draws_all || (walk->rom_heads && !index_rom(walk, i))) go(walk, i);
+    if (!possible[i] || base->draws_all || (walk->rom_heads && !index_rom(walk, i))) leave_walk(walk, i);
   }
   if (!base->draws_all) walk_frames(walk);
   unindex_rom(walk);
@@ -1367,7 +1422,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
-  find_bits_of_names(walk->bits_of_names);
+  find_bits_of_registers(walk->bits_of_registers);
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;
   walk->note.collisions = flip_collisions;

@@ -1,13 +1,17 @@
-/* concurrent.h: many flips of one run in one walk (concurrent.c has the idea), and what its parts share.
+/* concurrent.h: many flips of one run in one walk. concurrent.c explains the method; this file declares what its parts
+ * share.
  *
- *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
- *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
- *   concurrent_record.c  its instructions, executed by the loop of run.h
- *   concurrent_latch.c   which of the collisions that it reads it looks at
- *   concurrent_follow.c  a row of the base for flips that read what differs, and stay on its path
- *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
- *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
- *   concurrent_collide.c its accesses: registers, collisions and the picture
+ *   concurrent.c         the walk: flips sleep, follow, run, wait and sleep again
+ *   concurrent_base.c    records a frame of the base: the state at each row, and what each row reads and overwrites
+ *   concurrent_record.c  executes the base's instructions with the loop of run.h, and notes them
+ *   concurrent_latch.c   finds which of the collisions that an instruction reads matter to the program
+ *   concurrent_follow.c  evaluates a row of the base for flips that read a difference and stay on the base's path
+ *   concurrent_run.c     runs a flip that has left the base's path until it meets the base again
+ *   concurrent_beam.c    makes the TIA of a flip from its accesses, when it is needed
+ *   concurrent_collide.c executes these accesses: registers, collisions and the picture
+ *
+ * The base is the run without flips. A row is one instruction of a frame of the base. A location is a byte of RAM, or a
+ * group of other state, that a row can read or overwrite.
  */
 #ifndef VCS_GRAD_CONCURRENT_H
 #define VCS_GRAD_CONCURRENT_H
@@ -20,7 +24,7 @@
 #include <emmintrin.h>
 #endif
 
-/* The bytes that differ, of 64. */
+/* Returns the set of bytes that differ, of 64. */
 VCS_FN uint64_t vcs_differing_bytes(const void *one, const void *other) {
   const uint8_t *first = (const uint8_t *)one, *second = (const uint8_t *)other;
   uint64_t differs = 0;
@@ -36,7 +40,7 @@ VCS_FN uint64_t vcs_differing_bytes(const void *one, const void *other) {
   return differs;
 }
 
-/* Whether bytes are equal, 16 to 32 of them. */
+/* Returns whether `count` bytes are equal; count is 16 to 32. */
 VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count) {
 #if defined(__SSE2__)
   const uint8_t *first = (const uint8_t *)one, *second = (const uint8_t *)other;
@@ -51,363 +55,411 @@ VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count)
 #endif
 }
 
-enum { VCS_CONCURRENT_MOST = 1024, VCS_FLIP_WORDS = VCS_CONCURRENT_MOST / 64 }; /* flips in a walk, words in a set */
+enum {
+  VCS_CONCURRENT_MOST = 1024,               /* flips in a walk, at most */
+  VCS_FLIP_WORDS = VCS_CONCURRENT_MOST / 64 /* words of a set of flips */
+};
 
 /* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
 
-/* While the walk executes instructions nothing is drawn: accesses to the TIA are noted, and the TIA is made from them
- * later, if at all. A write whose value is not looked at, or not in all bits, is noted without them. */
+/* While the walk executes instructions, nothing is drawn: accesses to the TIA are noted, and the TIA's state is made
+ * from the notes later, if it is needed at all. Bits of a written value that the TIA ignores are noted as 0. */
 enum { VCS_BEAM_WRITE, VCS_BEAM_NEXT /* a second or later write of an instruction */, VCS_BEAM_READ };
 typedef struct {
-  uint32_t cycles;
-  uint8_t reg, value, kind, unused;
+  uint32_t cycles; /* CPU cycle of the frame at which the access takes place */
+  uint8_t reg;     /* register: 0 to 63 of a write, 0 to 15 of a read */
+  uint8_t value;   /* value that is written, with the bits of vcs_note_mask; 0 for a read */
+  uint8_t kind;    /* VCS_BEAM_... */
+  uint8_t unused;  /* 0, so that accesses can be compared with memcmp */
 } vcs_beam_access_t;
 
-/* The CPU's view of the TIA. It stands where the core has a vcs_video_t, whose clocks it uses. */
+/* The notes of accesses. They take the place of the core's vcs_video_t, whose clocks the CPU uses. */
 typedef struct {
-  vcs_video_t video; /* first: the core is handed a pointer to it */
-  vcs_beam_access_t *accesses;
+  vcs_video_t video;           /* first member: the core passes a pointer to it */
+  vcs_beam_access_t *accesses; /* capacity */
   uint32_t count, capacity;
-  bool full;   /* there was no room for an access */
-  uint16_t pc; /* of the instruction that loads what it reads now; 0: not known */
+  bool full;   /* an access did not fit */
+  uint16_t pc; /* address of the instruction whose data is being read; 0: unknown */
+  /* Returns the collisions when a collision register is read; the read is the last access noted. */
   uint16_t (*collisions)(void *context, const vcs_t *m);
-  void *context;
+  void *context; /* of `collisions` */
 } vcs_beam_note_t;
 
 /* ---- The TIA -------------------------------------------------------------------------------------------------- */
 
-/* All that the TIA is between two accesses, drawn up to the last. */
+/* The state of the TIA between two accesses, drawn up to the first of them. */
 typedef struct {
-  uint8_t looks[VCS_LOOKS_SIZE]; /* first */
-  uint16_t collisions;
-  int32_t line, line_clock, seen_clock, seen_before, blank_clock, blank_first, hmove_clock;
+  uint8_t
+      looks[VCS_LOOKS_SIZE]; /* the registers that decide what is drawn; first member: they are compared as 64 bytes */
+  uint16_t collisions;       /* the latches, one bit each */
+  int32_t line, line_clock, seen_clock, seen_before, blank_clock, blank_first, hmove_clock; /* as in vcs_t */
 } vcs_beam_t;
 
-/* A set of what can differ in it: a bit a byte of `looks`, and three for the rest without the collisions. */
+/* A set of parts of a vcs_beam_t has one bit for each byte of `looks`, and three for everything else but collisions. */
 _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
-#define VCS_BEAM_MIRROR (1ull << 61) /* that of the playfield, in CTRLPF */
-#define VCS_BEAM_HMOVE (1ull << 62)
-#define VCS_BEAM_CLOCKS (1ull << 63)
+#define VCS_BEAM_MIRROR (1ull << 61) /* bit 0 of CTRLPF, which mirrors the playfield */
+#define VCS_BEAM_HMOVE (1ull << 62)  /* hmove_clock */
+#define VCS_BEAM_CLOCKS (1ull << 63) /* the line and the other clocks */
 
-/* The accesses of a frame are cut into segments, about one a line. If a flip makes the same accesses, and differs in
- * nothing of `reads` and `shows`, the segment does to it what it does to the base. */
+/* The accesses of a frame are divided into segments, about one for each line. If a flip makes the same accesses and
+ * differs in no part of `reads` and `shows`, the segment does to it what it does to the base. */
 typedef struct {
-  uint32_t access;        /* its first */
-  uint64_t reads;         /* what its accesses, and the ends of its lines, depend on */
-  uint64_t shows;         /* what its pixels and collisions depend on */
-  uint64_t colours;       /* what the picture depends on beyond that */
-  uint64_t replaced;      /* what is overwritten */
-  uint16_t caught;        /* collisions in it, from CXCLR on where there is one */
-  uint8_t on;             /* objects that show in it */
-  bool clears;            /* there is */
-  uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
-  int16_t motion[5];      /* by HMOVE, of objects wherever they are */
-  uint64_t moves;         /* the positions of those that move */
-  uint64_t cares;         /* everything that is in one of these sets, but for `colours` */
-  vcs_beam_t before;
+  uint32_t access;           /* first access */
+  uint64_t reads;            /* parts that its accesses, and the ends of its lines, depend on */
+  uint64_t shows;            /* parts that its pixels and collisions depend on */
+  uint64_t colours;          /* parts that only its picture depends on */
+  uint64_t replaced;         /* parts that it overwrites */
+  uint16_t found_collisions; /* collisions that happen in it, after its CXCLR if it has one */
+  uint8_t objects_on;        /* objects that are visible in it: bits VCS_P0 ... */
+  bool has_cxclr;            /* it writes CXCLR */
+  uint16_t cxclr_before;     /* earlier segments of the frame that write CXCLR */
+  int16_t motion[5];         /* pixels by which its HMOVEs move each object */
+  uint64_t moves;            /* positions of the objects that move */
+  uint64_t depends;          /* the union of `reads`, `shows`, `replaced` and `moves` */
+  vcs_beam_t before;         /* the base's TIA when it begins */
 } vcs_segment_t;
 
 /* ---- The base's frame ----------------------------------------------------------------------------------------- */
 
-/* What rows read and overwrite. Each byte of RAM is a place; everything else is in groups, and of these only the timer
- * can be overwritten without being read. */
+/* What rows read and overwrite. Each byte of RAM is a location; everything else is grouped, and of the groups only the
+ * timer can be overwritten without being read. */
 enum {
-  VCS_WHERE_RAM = 0,
-  VCS_WHERE_TIMER = 128,
-  VCS_WHERE_PORTS,    /* port A, its direction, wheels, keypads */
-  VCS_WHERE_SWITCHES, /* port B */
-  VCS_WHERE_FIRE,
-  VCS_WHERE_PADDLES, /* resistances, and when their capacitors began to charge */
-  VCS_WHERE_VSYNC,
-  VCS_WHERE_CART_RAM, /* in 64 groups, by address */
-  VCS_WHERES = VCS_WHERE_CART_RAM + 64,
-  VCS_WHERE_REPLACED = 0x100 /* added: it is overwritten */
+  VCS_LOCATION_RAM = 0,
+  VCS_LOCATION_TIMER = 128,
+  VCS_LOCATION_PORTS,    /* port A, its direction, wheels, keypads */
+  VCS_LOCATION_SWITCHES, /* port B */
+  VCS_LOCATION_FIRE,
+  VCS_LOCATION_PADDLES, /* resistances, and the times at which their capacitors began to charge */
+  VCS_LOCATION_VSYNC,
+  VCS_LOCATION_CART_RAM, /* 64 groups: the address modulo 64 */
+  VCS_LOCATIONS = VCS_LOCATION_CART_RAM + 64,
+  VCS_LOCATION_REPLACED = 0x100 /* added in a list of touches: the location is overwritten */
 };
 
-/* The machine as an instruction begins; the last row is the end of the frame. */
+/* The state of the CPU when a row begins. One more row follows the last instruction: the end of the frame. */
 typedef struct {
-  uint64_t key;  /* pc, sp, a, x, y, p */
-  uint64_t live; /* of the key: what this row or a later one reads before it is set. The rest may differ in a sleeper */
-  uint32_t access, touch, rom_touch; /* the first of each that is not before the row */
-  uint16_t wiring, number; /* instructions before it: the turns of a wait loop that are skipped have no rows */
-} vcs_stand_t;
+  uint64_t key;       /* pc, sp, a, x, y, p: vcs_register_key */
+  uint64_t live;      /* bits of the key that this row or a later one reads before they are set */
+  uint32_t access;    /* accesses to the TIA before it */
+  uint32_t touch;     /* entries of frame->touches before its own */
+  uint32_t rom_touch; /* entries of frame->rom_touches before its own */
+  uint16_t mapping;   /* index into frame->mappings */
+  uint16_t number;    /* instructions of the frame before it; skipped turns of a wait loop count, but have no rows */
+} vcs_row_start_t;
 
-/* What the row's instruction has done. */
+/* The accesses of a row to the bus. */
 typedef struct {
-  uint16_t addr;                 /* of its last access to the bus */
-  uint8_t opcode, read, written; /* the last byte that it has read, and written */
-  uint8_t in, out;               /* bytes of RAM that it has read, and written; VCS_NO_BYTE: none */
-  bool many;                     /* more than these two: frame->touches has all of it */
-} vcs_deed_t;
+  uint16_t addr;         /* address of the last one */
+  uint8_t opcode;        /* first byte of the instruction */
+  uint8_t value_read;    /* last byte that it reads */
+  uint8_t value_written; /* last byte that it writes */
+  uint8_t ram_read;      /* byte of RAM that it reads, 0 to 127; or VCS_NO_BYTE */
+  uint8_t ram_written;   /* byte of RAM that it writes, 0 to 127; or VCS_NO_BYTE */
+  bool listed;           /* it touches more than these two: frame->touches lists everything */
+} vcs_row_data_t;
 enum { VCS_NO_BYTE = 0xFF };
 
 /* An instruction as concurrent_record.c notes it. */
 typedef struct {
-  uint64_t key;    /* without N and Z, which follow from `nz` */
-  uint32_t cycles; /* as it begins */
-  uint16_t access, number;
-  uint16_t nz;
-  uint16_t addr; /* of its data; without them its own */
+  uint64_t key;    /* registers before it, without N and Z, which follow from `nz` */
+  uint32_t cycles; /* CPU cycle at which it begins */
+  uint16_t access; /* accesses to the TIA before it */
+  uint16_t number; /* instructions of the frame before it */
+  uint16_t nz;     /* as in vcs_cpu_t */
+  uint16_t addr;   /* address of its data; its own address if it has none */
   uint8_t opcode;
-  uint8_t value, old; /* of a byte that it reads or writes; before, if it does both */
+  uint8_t value; /* byte that it reads or writes */
+  uint8_t old;   /* byte that a read-modify-write instruction reads */
 } vcs_noted_row_t;
 
-/* Registers and flags by name; N and Z are always set together. */
+/* Registers and flags, as bits of a set; N and Z are always set together. */
 enum {
-  VCS_KEPT_A,
-  VCS_KEPT_X,
-  VCS_KEPT_Y,
-  VCS_KEPT_NZ,
-  VCS_KEPT_V,
-  VCS_KEPT_D,
-  VCS_KEPT_I,
-  VCS_KEPT_C,
-  VCS_KEPT_COUNT
+  VCS_REGISTER_A,
+  VCS_REGISTER_X,
+  VCS_REGISTER_Y,
+  VCS_REGISTER_NZ,
+  VCS_REGISTER_V,
+  VCS_REGISTER_D,
+  VCS_REGISTER_I,
+  VCS_REGISTER_C,
+  VCS_REGISTER_COUNT
 };
 
-/* What an address of the window finds: a flip that sleeps has the same. */
+/* The state of the cartridge that decides what an address finds. In a flip that sleeps it equals the base's. */
 typedef struct {
   uint32_t bank[4], cart_clock[4];
   uint16_t cart_word[8];
   uint8_t cart_byte[24];
-} vcs_wiring_t;
+} vcs_mapping_t;
 
+/* A read of a collision register by the base. */
 typedef struct {
-  uint32_t row, segment; /* reads a collision register; the access is a segment of its own */
-  uint16_t collisions;   /* all of them then */
-  uint8_t bits;          /* of the two in the register: those that matter */
+  uint32_t row;        /* row that reads it */
+  uint32_t segment;    /* segment that consists of this access */
+  uint16_t collisions; /* all latches at that time */
+  uint8_t bits;        /* which of the register's two latches matter: vcs_latch_bits */
 } vcs_collision_read_t;
 
-/* What vcs_latch_bits has found, by program counter. */
+/* A result of vcs_latch_bits. */
 typedef struct {
   uint32_t bank[4];
-  uint16_t pc; /* 0: nothing */
-  uint8_t bits;
+  uint16_t pc;  /* 0: the entry is empty */
+  uint8_t bits; /* the result */
 } vcs_latch_bits_t;
-enum { VCS_LATCH_BITS = 64 };
+enum { VCS_LATCH_BITS = 64 }; /* results that are kept, by program counter */
 
+/* A recorded frame of the base. */
 typedef struct {
-  vcs_stand_t *rows; /* count + 1 */
-  uint32_t *cycles;  /* ... when they begin, and a time that is never reached */
-  uint16_t *effects; /* the first row from each on that may change more than registers */
-  vcs_deed_t *deeds; /* by row */
-  uint32_t count;
-  uint32_t instructions;  /* while recording: so far */
-  vcs_noted_row_t *noted; /* ... rows behind `count` */
-  uint32_t noted_count;
-  uint32_t row;          /* ... the one that reads a chip */
-  uint32_t recorded;     /* accesses that its TIA has made */
-  uint16_t *touches;     /* of rows with `many` */
-  uint8_t *touch_values; /* what a read of RAM has found */
-  uint32_t *rom_touches; /* bytes of the image; only with view.rom */
-  vcs_beam_note_t note;  /* the accesses */
-  vcs_segment_t *segments;
-  uint16_t *segment_of;   /* by access; the last also behind them */
-  uint32_t segment_count; /* and one more: the end */
-  vcs_collision_read_t *reads;
-  uint32_t read_count;
-  vcs_wiring_t *wirings;
-  uint32_t wiring_count, touch_count, rom_touch_count;
-  uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
-  uint16_t reads_of,
-      live; /* collisions that it looks at, and that it or the next frame does; others are not followed */
+  vcs_row_start_t *rows;       /* count + 1 */
+  uint32_t *cycles;            /* count + 2: when each row begins, then a time that is never reached */
+  uint16_t *next_effect;       /* count + 1: the first row from this one on that may change more than registers */
+  vcs_row_data_t *data;        /* count */
+  uint32_t count;              /* rows */
+  uint16_t *touches;           /* touch_count: locations that rows with `listed` touch */
+  uint8_t *touch_values;       /* touch_count: bytes that reads of RAM find */
+  uint32_t *rom_touches;       /* rom_touch_count: bytes of the image that rows read; only with view.rom */
+  vcs_beam_note_t note;        /* accesses to the TIA */
+  vcs_segment_t *segments;     /* segment_count + 1: the last is the end of the frame */
+  uint16_t *segment_of;        /* note.count + 1: segment of each access; the last entry is the last segment */
+  vcs_collision_read_t *reads; /* read_count */
+  vcs_mapping_t *mappings;     /* mapping_count */
+  uint32_t segment_count, read_count, mapping_count, touch_count, rom_touch_count;
+  uint32_t segment_capacity, read_capacity, mapping_capacity, touch_capacity, rom_touch_capacity;
+  uint16_t read_collisions; /* collisions that the frame reads and that matter */
+  uint16_t live_collisions; /* collisions that this frame or the next reads; no others are computed */
   vcs_latch_bits_t latch_bits[VCS_LATCH_BITS];
-  uint32_t hmoves; /* stores to HMOVE */
-  bool clears;     /* it has a CXCLR */
-  bool lost;       /* while recording: something the walk does not do */
-  vcs_t *begun;    /* the machine when the first instruction is about to run */
+  uint32_t hmoves; /* writes to HMOVE */
+  bool has_cxclr;  /* it writes CXCLR */
+  vcs_t *begun;    /* the machine before the first instruction */
+
+  /* While the frame is being recorded: */
+  bool lost;              /* memory ran out */
+  uint32_t instructions;  /* instructions so far */
+  vcs_noted_row_t *noted; /* noted_count: instructions that are not rows yet; they follow row `count` */
+  uint32_t noted_count;
+  uint32_t row;      /* the row that is reading a chip */
+  uint32_t recorded; /* accesses that beam_m has made */
   const vcs_cart_t *cart;
-  vcs_t *m, *beam_m; /* while recording */
-  vcs_video_t video;
-  uint64_t here_replaced; /* while recording: of this segment so far */
-  int32_t here_line;      /* ... of its first access */
-  uint16_t latched;       /* while recording: collisions before this segment */
+  vcs_t *m, *beam_m;         /* the machine of the CPU, and that of the TIA */
+  vcs_video_t video;         /* of beam_m */
+  uint64_t segment_replaced; /* parts that the last segment has overwritten so far */
+  int32_t segment_line;      /* line of the last segment's first access */
+  uint16_t latched;          /* collisions before the last segment */
 } vcs_base_frame_t;
 
+/* Allocates a frame for a cartridge. False: there is no memory, and nothing is allocated. */
 bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 void vcs_base_frame_free(vcs_base_frame_t *frame);
 
-/* Records the frame that begins with frame->begun. `rom`: bits of ROM are flipped; `states`: whole machines are looked
- * at. False: memory, or something that only running again gets right: a
- * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
+/* Records the frame that begins with frame->begun, and writes the machine after it to `after`. `rom`: bits of ROM are
+ * flipped; `states`: whole machines are compared. False: there is no memory, or the frame is one that only running
+ * again gets right: one that does not end, or that executes code in the chips. */
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, bool states, vcs_t *after);
 
-/* Of the two collisions in a register that the instruction at pc loads: those that matter to what the program does.
- * Bit 0 is bit 7 of the byte, bit 1 is bit 6. */
+/* Returns which of the two collisions matter to the program in a register that the instruction at pc reads: bit 0 for
+ * bit 7 of the register, bit 1 for bit 6. `known` is a table of VCS_LATCH_BITS earlier results. */
 unsigned vcs_latch_bits(vcs_latch_bits_t *known, const vcs_cart_t *cart, const uint32_t *banks, uint16_t pc);
 
-/* Notes instructions from m on in frame->noted. VCS_NOTING_STEP: the next is one for cpu.h. */
+/* Executes instructions of m and notes them in frame->noted, as many as it can at a time. Returns whether more follow
+ * (VCS_NOTING_ON), whether the next one is for cpu.h (VCS_NOTING_STEP), or that the frame is over. */
 typedef enum { VCS_NOTING_ON, VCS_NOTING_STEP, VCS_NOTING_OVER } vcs_noting_t;
 vcs_noting_t vcs_concurrent_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, vcs_t *m);
 
+/* The registers as one word, so that they are compared at once: pc in bits 0 to 15, the others from these bits on. */
 enum { VCS_KEY_SP = 16, VCS_KEY_A = 24, VCS_KEY_X = 32, VCS_KEY_Y = 40, VCS_KEY_P = 48 };
-VCS_HOT_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
+VCS_HOT_FN uint64_t vcs_register_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
   return pc | (uint64_t)sp << VCS_KEY_SP | (uint64_t)a << VCS_KEY_A | (uint64_t)x << VCS_KEY_X |
          (uint64_t)y << VCS_KEY_Y | (uint64_t)p << VCS_KEY_P;
 }
 
-vcs_wiring_t vcs_wiring_of(const vcs_t *m);
+/* Returns the mapping of a machine. */
+vcs_mapping_t vcs_mapping_of(const vcs_t *m);
 
-/* What an instruction reads and sets, by opcode: bits of a key, and names. */
+/* What an instruction reads and sets, by opcode. */
 typedef struct {
-  uint64_t reads, sets;
-  uint8_t named_sets;
-  uint8_t mode;
-  uint8_t touches; /* VCS_TOUCHES_... */
+  uint64_t reads, sets;   /* bits of a key */
+  uint8_t sets_registers; /* 1 << VCS_REGISTER_... */
+  uint8_t mode;           /* VCS_MODE_... */
+  uint8_t touches;        /* VCS_TOUCHES_... */
 } vcs_facts_t;
 enum {
-  VCS_TOUCHES_READ = 1,  /* a byte of data at its address */
-  VCS_TOUCHES_WRITE = 2, /* ... which it writes */
-  VCS_TOUCHES_MORE = 4   /* a pointer, or a return address */
+  VCS_TOUCHES_READ = 1,  /* it reads a byte of data */
+  VCS_TOUCHES_WRITE = 2, /* it writes a byte of data */
+  VCS_TOUCHES_MORE = 4   /* it reads a pointer, or reads or writes a return address */
 };
 extern const vcs_facts_t vcs_facts_of[256];
 
 /* ---- Following ------------------------------------------------------------------------------------------------ */
 
-/* Flips on the base's path. An array for each field: what was just stored is loaded again in the same size. */
-enum { VCS_FOLLOWS, VCS_STORES = 1 /* and stores another value than the base */, VCS_LEAVES = 2 };
+/* What a row does to a flip on the base's path. */
+enum {
+  VCS_FOLLOWS, /* it stays on the path */
+  VCS_STORES,  /* it stays on the path, and stores another value than the base */
+  VCS_LEAVES   /* it leaves the path before this row */
+};
+
+/* Flips on the base's path. Each field is an array of its own, so that what was just stored is loaded again in the same
+ * size. */
 typedef struct {
-  uint64_t registers[VCS_CONCURRENT_MOST]; /* its key ^ the base's; they stay if it leaves the path */
-  uint16_t flip[VCS_CONCURRENT_MOST];
-  uint8_t result[VCS_CONCURRENT_MOST]; /* of a row */
-  uint8_t value[VCS_CONCURRENT_MOST];  /* that it stores */
+  uint64_t registers[VCS_CONCURRENT_MOST]; /* its key ^ the base's; unchanged by a row at which it leaves the path */
+  uint16_t flip[VCS_CONCURRENT_MOST];      /* its number in the walk */
+  uint8_t result[VCS_CONCURRENT_MOST];     /* of a row: VCS_FOLLOWS, ... */
+  uint8_t value[VCS_CONCURRENT_MOST];      /* the value that it stores, with VCS_STORES */
   uint32_t count;
 } vcs_followers_t;
 
 /* The RAM of flips, by byte, so that what a row reads lies together. */
 typedef struct {
-  const uint64_t *who; /* VCS_FLIP_WORDS for each byte: the flips that differ in it */
-  const uint8_t *own;  /* VCS_CONCURRENT_MOST for each byte: what they have there */
+  const uint64_t *differing; /* 128 x VCS_FLIP_WORDS: the set of flips that differ in each byte */
+  const uint8_t *values;     /* 128 x VCS_CONCURRENT_MOST: what these flips have there */
 } vcs_own_ram_t;
 
-/* A row that these flips read something in that differs. Returns all their results in one. */
+/* Evaluates a row for flips that read a difference there: sets their registers, results and values. Returns the results
+ * of all of them, ORed. */
 unsigned vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, uint32_t row,
                                const vcs_own_ram_t *ram, vcs_followers_t *flips);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 
-/* Runs a flip from a row of the base on, one instruction at least, until it stands where a later row stands, which is
- * returned; or until its frame is over in another way; or it has jammed, or executed `most` instructions. */
-enum { VCS_RUN_ENDED = -1, VCS_RUN_LOST = -2 };
+/* Runs a flip from a row of the base on, for one instruction at least and `most` at most, until it can sleep at a later
+ * row. Returns that row, or one of these; `executed` receives the number of instructions. */
+enum {
+  VCS_RUN_ENDED = -1, /* its frame ended before it met the base */
+  VCS_RUN_LOST = -2   /* it jammed, executed `most` instructions, or made more accesses than fit */
+};
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed);
 
-/* The base's machine, from a row to another; but for its TIA. */
+/* Advances the base's machine from one row to another, all but its TIA. */
 void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                             uint32_t from, uint32_t to);
 
 /* ---- The beam ------------------------------------------------------------------------------------------------- */
 
-/* Own accesses instead of the base's from `from` up to, without it, `to`. */
+/* A flip's own accesses, which replace the base's accesses [from, to). */
 typedef struct {
   uint32_t from, to;
-  uint32_t first, count; /* of the own ones */
-  int32_t next;          /* of the same flip; -1: none */
+  uint32_t first, count; /* the own accesses, in vcs_beam_patches_t */
+  int32_t next;          /* next patch of the same flip; -1: none */
 } vcs_beam_patch_t;
 
+/* The patches of all flips in a frame. */
 typedef struct {
-  vcs_beam_patch_t *patches;
-  vcs_beam_access_t *accesses;
+  vcs_beam_patch_t *patches;   /* patch_count */
+  vcs_beam_access_t *accesses; /* access_count */
   uint32_t patch_count, patch_capacity, access_count, access_capacity;
 } vcs_beam_patches_t;
 
-/* The TIA of a flip: as it is before segment `at`; of `tia` only what differs means anything, and the collisions. */
+/* The TIA of a flip before segment `at`. */
 typedef struct {
-  uint64_t differs;
+  uint64_t differs; /* parts that differ from the base's */
   uint32_t at;
-  int32_t patch;    /* the next that is not applied yet; -1: none */
-  uint16_t unknown; /* collisions that are not known: they did not matter when they happened */
-  vcs_beam_t tia;
+  int32_t patch;    /* next patch that is not applied yet; -1: none */
+  uint16_t unknown; /* collisions that are not known, because they did not matter when they happened */
+  vcs_beam_t tia;   /* valid in the parts that differ, and in its collisions */
 } vcs_flip_beam_t;
 
-/* A TIA that accesses are made to (concurrent_collide.c), in a machine. Between `begin` and `end` its registers are
- * right, but for clocks, and its collisions are those at the last reading of a collision register. With a picture, the
- * rows are painted that the beam passes, up to where it is at the end. */
+/* Executes accesses to the TIA of a machine (concurrent_collide.c). Between `begin` and `end` the machine's registers
+ * are valid, its clocks are not, and its collisions are those at the last read of a collision register. With a picture,
+ * what the beam passes between `begin` and `end` is painted. */
 typedef struct vcs_collide vcs_collide_t;
 vcs_collide_t *vcs_collide_create(void);
 void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m, uint8_t *picture);
 void vcs_collide_end(vcs_collide_t *collide, vcs_t *m);
 
-/* Makes accesses. Collisions that are not in `live` are not looked for. Returns whether there was a CXCLR. */
+/* Executes accesses; only the collisions in `live` are computed. Returns whether CXCLR was written. */
 bool vcs_collide_apply(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *accesses, uint32_t count,
                        uint16_t live);
 
-/* What a worker makes beams with. */
+/* What the functions below work with. */
 typedef struct {
   const vcs_base_frame_t *frame;
   const vcs_beam_patches_t *patches;
   const vcs_cart_t *cart;
-  vcs_t *m; /* its TIA is worked on */
+  vcs_t *m; /* scratch: TIAs are made in it */
   vcs_collide_t *collide;
   uint8_t *picture;    /* VCS_FRAME_BYTES to draw into, or NULL */
   const uint8_t *base; /* the base's picture */
-  uint8_t *lines;      /* a byte a row of the picture, 1: drawn */
-  uint64_t *effort;    /* what this has cost so far, in instructions of a flip that runs, is added up here */
+  uint8_t *lines;      /* frame_height: 1 for a row of the picture that was drawn */
+  uint64_t *effort;    /* the cost of making TIAs is added to it, in the unit of concurrent.c */
 } vcs_beam_work_t;
 
+/* Copies the TIA's state from a machine, and into one. */
 void vcs_beam_take(vcs_beam_t *tia, const vcs_t *m);
 void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m);
+
+/* Returns the parts in which two TIAs differ. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other);
 
-/* A flip's TIA, put into the base's. */
+/* Puts what differs in a flip's TIA, and its collisions, into the base's. */
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam);
 
-/* The clock of the frame up to which a flip's picture is drawn. */
+/* Returns the clock of the frame up to which a flip's picture is drawn. */
 int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);
 
-/* An access of the base as it is recorded; what a collision register would show is returned. */
-uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number);
+/* Records the accesses of the base one after the other, between `begin` and `end`, which return false if there is no
+ * memory. vcs_beam_record returns the collisions after the access. */
 bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart);
+uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number);
 bool vcs_beam_record_end(vcs_base_frame_t *frame);
 
-/* Brings a flip's TIA up to a segment. */
+/* Advances a flip's TIA to a segment. */
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment);
 
-/* The collisions of a flip at the end of a segment; the flip's TIA is before it, and stays there. */
+/* Returns the collisions of a flip at the end of a segment. The flip's TIA is before it, and stays there. */
 uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t segment);
 
-/* The collisions of a flip that is awake: its TIA, the base's accesses up to `from`, and its own. What is made stays in
- * the work's machine for the next question of the same flip, as long as nothing else is made: `made` begins as 0. */
+/* Returns the collisions of a flip that is running, after the base's accesses up to `from` and `count` of its own. Its
+ * TIA stays in work->m for the next call for the same flip, if nothing else uses the work in between. */
 typedef struct {
-  uint32_t made; /* own accesses, plus one; 0: nothing */
+  uint32_t made; /* own accesses that the TIA in work->m has made, plus one; 0: it is not this flip's */
 } vcs_beam_now_t;
 uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
                                  const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now);
 
 /* ---- The walk ------------------------------------------------------------------------------------------------- */
 
+/* Places that are flipped together. */
 typedef struct {
-  const vcs_place_t *places; /* flipped together */
+  const vcs_place_t *places; /* count */
   size_t count;
 } vcs_flip_t;
 
 typedef struct vcs_concurrent vcs_concurrent_t;
 
-/* Shows each horizon of a flip once, in order; any flip at any time. */
+/* Receives what is seen of a flip at a horizon: its horizons in order, and flips in any order. */
 typedef void (*vcs_see_flip_t)(void *context, size_t flip, int horizon, const vcs_sight_t *sight);
 
-/* For tests: a flip's machine after a frame, before the next is begun, and which of its collisions are meant. */
+/* For tests: receives a flip's machine after a frame, and the set of its collisions that are valid. */
 typedef void (*vcs_inspect_t)(void *context, size_t flip, int32_t frames, const vcs_t *m, uint16_t collisions);
 
 typedef struct {
   vcs_see_flip_t see;
-  void *context;
+  void *context;         /* of both functions */
   vcs_inspect_t inspect; /* or NULL */
-  bool counted;          /* a budget depends on what flips cost: none leaves the walk because of that (concurrent.c) */
-} vcs_concurrent_eyes_t;
+  bool keeps_all;        /* no flip leaves the walk because of its cost, so that counts of work are reproducible */
+} vcs_concurrent_callbacks_t;
 
+/* What walks have done so far. */
 typedef struct {
-  uint64_t flips, wakes, executed, settled, beams, segments, fallbacks, walks, refused;
+  uint64_t flips;     /* flips of all walks */
+  uint64_t wakes;     /* how often a flip was run beside the base */
+  uint64_t executed;  /* instructions that flips executed there */
+  uint64_t settled;   /* how often a flip fell asleep again after that */
+  uint64_t fallbacks; /* flips that were run by themselves */
+  uint64_t walks;
+  uint64_t refused; /* frames of the base that could not be recorded */
 } vcs_concurrent_count_t;
 
-/* Memory for walks over one base; NULL: there is none. */
+/* Allocates what walks over one base need. NULL: there is no memory. */
 vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base);
 void vcs_concurrent_free(vcs_concurrent_t *walk);
 
-/* Flips, up to VCS_CONCURRENT_MOST, through the whole run. possible[i] is false for a flip that makes a machine that
- * cannot be. What this does not do is handed to vcs_rerun, flip by flip. */
+/* Walks over the whole run with `count` flips, at most VCS_CONCURRENT_MOST, and shows each to callbacks->see. Sets
+ * possible[i] to whether flip i makes a possible machine. What the walk cannot do is handed to vcs_rerun, flip by flip.
+ */
 void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_runner_t *runner, const vcs_flip_t *flips,
-                         size_t count, const vcs_concurrent_eyes_t *eyes, bool *possible);
+                         size_t count, const vcs_concurrent_callbacks_t *callbacks, bool *possible);
 
 const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk);
 

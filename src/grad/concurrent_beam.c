@@ -1,14 +1,17 @@
-/* concurrent_beam.c: the TIA of a flip, made from its accesses when it is needed.
+/* concurrent_beam.c: makes the TIA of a flip from its accesses, when it is needed.
  *
- * The TIA does not influence the CPU but by collisions that are read (and by time, which is the CPU's own business), so
- * it can be made later, or never. A flip makes the base's accesses while it sleeps, and its own while it is awake
- * (vcs_beam_patch_t). Where a segment has none of its own, and no register that differs is read or shown in it, nothing
- * needs to be done: its pixels are the base's, its collisions are the base's there, registers that are overwritten
- * differ no more. Where no picture is drawn, and its own accesses only store other values in objects that cannot
- * collide, the values are kept. Any other segment is made by the TIA that sleeps (concurrent_collide.c), from the
- * registers on that the flip has at its beginning.
+ * The TIA affects the CPU only through collisions that are read (and through time, which the CPU's notes have), so it
+ * can be made later, or never. A flip makes the base's accesses while it sleeps, and its own while it is awake
+ * (vcs_beam_patch_t). A segment is one of three kinds for a flip:
  *
- * The sets of a segment are on the safe side: they may name too much, never too little.
+ *   - It has no access of the flip's own, and no register that differs is read or shown in it. Its pixels and
+ *     collisions are the base's, and registers that it overwrites no longer differ: nothing is executed.
+ *   - No picture is drawn, and the flip's own accesses only store other values in objects that cannot collide. The
+ *     values are stored in the flip's TIA: nothing is executed.
+ *   - Any other segment is executed by the TIA that sleeps (concurrent_collide.c), from the state that the flip's TIA
+ *     has before it.
+ *
+ * Invariant: the sets of a segment may have too many members, which costs time, never too few.
  */
 #include "concurrent.h"
 
@@ -43,7 +46,8 @@ void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m) {
   m->hmove_clock = tia->hmove_clock;
 }
 
-/* A blank that is over leaves its clocks behind, which mean nothing in the lines below. */
+/* Whether two TIAs blank the same pixels after an HMOVE. The clocks of a blank that is over do not matter in later
+ * lines. */
 static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
   const size_t blank = offsetof(vcs_t, hmove_blank) - VCS_LOOKS_FROM;
   if (one->blank_clock == other->blank_clock && one->blank_first == other->blank_first) return true;
@@ -54,14 +58,14 @@ static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
 
 _Static_assert(offsetof(vcs_beam_t, looks) == 0 && sizeof(vcs_beam_t) >= 64, "looks are compared as 64 bytes");
 
-/* Of 64 bytes, the looks that differ. */
+/* Returns the parts of `looks` that differ, VCS_BEAM_MIRROR among them. Both arrays are readable up to 64 bytes. */
 static uint64_t differing_looks(const uint8_t *one, const uint8_t *other) {
   const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
   const uint64_t differs = vcs_differing_bytes(one, other) & ((1ull << VCS_LOOKS_SIZE) - 1);
   return (one[ctrlpf] ^ other[ctrlpf]) & 1 ? differs | VCS_BEAM_MIRROR : differs;
 }
 
-/* The collisions are not looked at. */
+/* Collisions are not compared: they are no part of a set. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
   uint64_t differs = differing_looks(one->looks, other->looks);
   if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
@@ -74,7 +78,8 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 
 /* ---- What accesses do ------------------------------------------------------------------------------------------- */
 
-/* What is read wherever a line ends, or is simply not worth distinguishing. */
+/* What every segment reads: state that the end of a line depends on, and state that differs too seldom to be followed.
+ */
 #define READ_ALWAYS                                                                                               \
   (LOOK(vblank, 0) | VCS_BEAM_MIRROR | LOOK(first_copy_off, 0) | LOOK(first_copy_off, 1) | LOOK(pf_mirrored, 0) | \
    LOOK(hmove_blank, 0) | LOOK(stars, 0) | LOOK(stars_phase, 0) | LOOK(stars_shape, 0) | VCS_BEAM_CLOCKS)
@@ -82,10 +87,11 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 #define ALL_COLOURS (LOOK(colu, 0) | LOOK(colu, 1) | LOOK(colu, 2) | LOOK(colu, 3))
 #define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
 
-/* Whatever an access changes is either replaced, by what does not depend on what was there, or counts as read. */
+/* What a write to a register does. A part that it changes is in `replaced` if the new value does not depend on the old
+ * one, and in `reads` otherwise. */
 typedef struct {
   uint64_t reads, replaced;
-  int8_t motion[5]; /* of objects, wherever they are */
+  int8_t motion[5]; /* pixels by which HMOVE moves each object */
 } effect_t;
 
 static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
@@ -183,8 +189,8 @@ static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
   return e;
 }
 
-/* What a pixel, or a collision, depends on with the registers as they are now. */
-static uint64_t shown_now(const vcs_t *m) {
+/* Returns the parts that pixels and collisions depend on, with the registers as they are in m. */
+static uint64_t looks_shown(const vcs_t *m) {
   const unsigned on = vcs_objects_on(m);
   uint64_t shows = LOOK(pf, 0) | LOOK(pf, 1) | LOOK(pf, 2);
   for (unsigned i = 0; i < 2; i++) {
@@ -197,7 +203,8 @@ static uint64_t shown_now(const vcs_t *m) {
   return shows;
 }
 
-static uint64_t colours_now(const vcs_t *m) {
+/* Returns the parts that only the picture depends on, with the registers as they are in m. */
+static uint64_t looks_coloured(const vcs_t *m) {
   const unsigned on = vcs_objects_on(m);
   uint64_t colours = LOOK(colu, VCS_COLUBK) | LOOK(colu, VCS_COLUPF) | LOOK(ctrlpf, 0);
   for (unsigned i = 0; i < 2; i++) {
@@ -206,13 +213,13 @@ static uint64_t colours_now(const vcs_t *m) {
   return colours;
 }
 
-/* Whether the beam sweeps a pixel between two clocks of the frame. */
+/* Whether the beam passes a visible pixel between two clocks of the frame. */
 static bool sweeps(int32_t from, int32_t to) {
   const int32_t start = from % VCS_LINE_CLOCKS;
   return to > from && start + (to - from) > VCS_HBLANK_CLOCKS;
 }
 
-/* The objects whose pixels depend on registers. */
+/* Returns the objects whose pixels depend on a set of parts. */
 static unsigned objects_of(uint64_t looks) {
   static const uint64_t makes[VCS_OBJECTS] = {
       LOOK(grp, 0) | LOOK(grp_old, 0) | LOOK(vdelp, 0) | LOOK(nusiz, 0) | LOOK(reflect, 0) | LOOK(pos, VCS_P0),
@@ -227,9 +234,8 @@ static unsigned objects_of(uint64_t looks) {
   return objects;
 }
 
-/* ---- Making it --------------------------------------------------------------------------------------------------- */
-
-static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access) {
+/* Executes an access of the base in the TIA that draws. */
+static void make_access(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access) {
   m->cycles = access->cycles;
   if (access->kind == VCS_BEAM_WRITE) {
     vcs_tia_write_first(m, video, access->reg, access->value);
@@ -243,6 +249,7 @@ static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access)
 
 /* ---- The base ---------------------------------------------------------------------------------------------------- */
 
+/* Makes room for two more segments. False: there is no memory. */
 static bool grow_segments(vcs_base_frame_t *frame) {
   if (frame->segment_count + 2 < frame->segment_capacity) return true;
   const uint32_t more = frame->segment_capacity ? 2 * frame->segment_capacity : 512;
@@ -256,26 +263,26 @@ static bool grow_segments(vcs_base_frame_t *frame) {
   return true;
 }
 
-/* The segment under way ends here, and with `access` the next one begins. */
-static void cut(vcs_base_frame_t *frame, uint32_t access) {
+/* Ends the last segment and begins the next one with `access`. */
+static void begin_segment(vcs_base_frame_t *frame, uint32_t access) {
   vcs_t *m = frame->beam_m;
   if (!grow_segments(frame)) return;
   vcs_segment_t *next = &frame->segments[frame->segment_count];
   vcs_tia_catch_up(m, &frame->video);
   if (frame->segment_count) {
     vcs_segment_t *last = next - 1;
-    last->replaced = frame->here_replaced;
-    last->cares = last->reads | last->shows | last->replaced | last->moves;
-    last->caught = m->collisions;
-    frame->latched = last->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
+    last->replaced = frame->segment_replaced;
+    last->depends = last->reads | last->shows | last->replaced | last->moves;
+    last->found_collisions = m->collisions;
+    frame->latched = last->has_cxclr ? m->collisions : (uint16_t)(frame->latched | m->collisions);
   }
   *next = (vcs_segment_t){.access = access, .reads = READ_ALWAYS};
-  if (frame->segment_count) next->clears_before = (uint16_t)(next[-1].clears_before + next[-1].clears);
+  if (frame->segment_count) next->cxclr_before = (uint16_t)(next[-1].cxclr_before + next[-1].has_cxclr);
   vcs_beam_take(&next->before, m);
   next->before.collisions = frame->latched;
   m->collisions = 0;
-  vcs_video_start(&frame->video, frame->cart, NULL); /* what was latched before is looked for again */
-  frame->here_replaced = 0;
+  vcs_video_start(&frame->video, frame->cart, NULL); /* collisions that were latched before count again */
+  frame->segment_replaced = 0;
   frame->segment_count++;
 }
 
@@ -285,12 +292,12 @@ bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   vcs_video_start(&frame->video, cart, NULL);
   frame->segment_count = frame->hmoves = 0;
   frame->latched = frame->begun->collisions;
-  cut(frame, 0);
+  begin_segment(frame, 0);
   return !frame->lost;
 }
 
 bool vcs_beam_record_end(vcs_base_frame_t *frame) {
-  cut(frame, frame->note.count);
+  begin_segment(frame, frame->note.count);
   if (frame->lost) return false;
   frame->segment_count--;
   frame->segment_of[frame->note.count] = (uint16_t)(frame->segment_count - 1);
@@ -308,36 +315,36 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
   if (!reads && (access->reg == VCS_RESP0 || access->reg == VCS_RESP1)) target += 11;
   if (target > frame->video.stop) target = frame->video.stop;
   if (target < frame->video.start) target = frame->video.start;
-  vcs_segment_t *here = &frame->segments[frame->segment_count - 1];
-  const bool was_latch = here->access < number && frame->note.accesses[number - 1].kind == VCS_BEAM_READ &&
+  vcs_segment_t *current = &frame->segments[frame->segment_count - 1];
+  const bool was_latch = current->access < number && frame->note.accesses[number - 1].kind == VCS_BEAM_READ &&
                          frame->note.accesses[number - 1].reg < 8;
   const int32_t line = target / VCS_LINE_CLOCKS;
-  if (here->access < number && (latches || was_latch || line > frame->here_line)) {
-    cut(frame, number);
+  if (current->access < number && (latches || was_latch || line > frame->segment_line)) {
+    begin_segment(frame, number);
     if (frame->lost) return 0;
-    here = &frame->segments[frame->segment_count - 1];
+    current = &frame->segments[frame->segment_count - 1];
   }
-  if (here->access == number) frame->here_line = line;
+  if (current->access == number) frame->segment_line = line;
   frame->segment_of[number] = (uint16_t)(frame->segment_count - 1);
   if (!(m->vblank & 2) && sweeps(m->seen_clock, target)) {
-    here->on |= (uint8_t)vcs_objects_on(m);
-    here->shows |= shown_now(m) & ~frame->here_replaced;
-    here->colours |= colours_now(m) & ~frame->here_replaced;
+    current->objects_on |= (uint8_t)vcs_objects_on(m);
+    current->shows |= looks_shown(m) & ~frame->segment_replaced;
+    current->colours |= looks_coloured(m) & ~frame->segment_replaced;
   }
-  if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
+  if (m->stars) current->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
-    here->reads |= effect.reads & ~frame->here_replaced;
-    frame->here_replaced |= effect.replaced;
+    current->reads |= effect.reads & ~frame->segment_replaced;
+    frame->segment_replaced |= effect.replaced;
     for (int i = 0; access->reg == VCS_HMOVE && i < 5; i++) {
-      here->motion[i] = (int16_t)(here->motion[i] + effect.motion[i]);
-      here->moves |= effect.motion[i] ? LOOK(pos, i) : 0;
+      current->motion[i] = (int16_t)(current->motion[i] + effect.motion[i]);
+      current->moves |= effect.motion[i] ? LOOK(pos, i) : 0;
     }
     if (access->reg == VCS_HMOVE) frame->hmoves++;
-    if (access->reg == VCS_CXCLR) here->clears = frame->clears = true;
+    if (access->reg == VCS_CXCLR) current->has_cxclr = frame->has_cxclr = true;
   }
-  apply(m, &frame->video, access);
-  return here->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
+  make_access(m, &frame->video, access);
+  return current->has_cxclr ? m->collisions : (uint16_t)(frame->latched | m->collisions);
 }
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
@@ -359,10 +366,11 @@ void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   tia->collisions = beam->tia.collisions;
 }
 
-static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+/* Puts a flip's TIA into work->m. Collisions that are not live count as latched, so that they are not computed. */
+static void load_flip(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
   vcs_beam_t tia = work->frame->segments[beam->at].before;
   vcs_beam_compose(&tia, beam);
-  tia.collisions |= (uint16_t)~work->frame->live; /* as if they had happened: nothing is looked for */
+  tia.collisions |= (uint16_t)~work->frame->live_collisions;
   vcs_beam_put(&tia, work->m);
 }
 
@@ -370,7 +378,8 @@ int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) 
   return beam->differs & VCS_BEAM_CLOCKS ? beam->tia.seen_clock : work->frame->segments[beam->at].before.seen_clock;
 }
 
-static void store(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t at) {
+/* Takes a flip's TIA before segment `at` from work->m. */
+static void store_flip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t at) {
   vcs_beam_take(&beam->tia, work->m);
   beam->at = at;
   beam->differs = vcs_beam_differs(&beam->tia, &work->frame->segments[at].before);
@@ -378,8 +387,8 @@ static void store(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t a
 
 static int row_of(const vcs_beam_work_t *work, int32_t line) { return line - work->cart->top_line; }
 
-/* The rows from one line to another are drawn; what is right of the beam in the last one may have been painted ahead,
- * and is the base's as long as nothing more is made. */
+/* Marks the rows from a line to the beam's as drawn. In the last one, what is right of the beam may have been painted
+ * ahead, and is set to the base's pixels. */
 static void mark_lines(const vcs_beam_work_t *work, int32_t from) {
   const vcs_t *m = work->m;
   const int first = row_of(work, from), last = row_of(work, m->line);
@@ -390,40 +399,41 @@ static void mark_lines(const vcs_beam_work_t *work, int32_t from) {
   memcpy(work->picture + at, work->base + at, (size_t)(VCS_WIDTH - x));
 }
 
-/* Whether objects that differ could collide with something, so that it matters. */
-static bool may_collide(const vcs_base_frame_t *frame, const vcs_segment_t *here, uint64_t shown, uint16_t latched) {
+/* Whether the objects that differ (`shown`) could cause a live collision that is not latched yet. */
+static bool may_collide(const vcs_base_frame_t *frame, const vcs_segment_t *current, uint64_t shown, uint16_t latched) {
   const unsigned objects = shown & ~ALL_COLOURS ? objects_of(shown) : 0;
-  return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & frame->live & ~latched;
+  return vcs_pairs(current->objects_on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & frame->live_collisions &
+         ~latched;
 }
 
-/* Whether the next segment has to be made, too, as far as the registers tell before this one is over. */
-static bool goes_on(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t next) {
-  const vcs_segment_t *here = &work->frame->segments[next];
-  if (beam->patch >= 0 && work->patches->patches[beam->patch].from < here[1].access) return true;
-  const uint64_t differs = differing_looks((const uint8_t *)work->m + VCS_LOOKS_FROM, here->before.looks);
-  if (differs & here->reads & ~LOOK(hmove_blank, 0)) return true;
-  const uint64_t shown = differs & here->shows;
-  if (work->picture) return shown | (differs & here->colours);
-  return shown && may_collide(work->frame, here, shown, work->m->collisions);
+/* Whether segment `next` has to be executed, too, judged by the registers at the end of the one before it. */
+static bool next_is_needed(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t next) {
+  const vcs_segment_t *current = &work->frame->segments[next];
+  if (beam->patch >= 0 && work->patches->patches[beam->patch].from < current[1].access) return true;
+  const uint64_t differs = differing_looks((const uint8_t *)work->m + VCS_LOOKS_FROM, current->before.looks);
+  if (differs & current->reads & ~LOOK(hmove_blank, 0)) return true;
+  const uint64_t shown = differs & current->shows;
+  if (work->picture) return shown | (differs & current->colours);
+  return shown && may_collide(work->frame, current, shown, work->m->collisions);
 }
 
-/* What beginning to make accesses costs, and an access, in instructions of a flip that runs. */
+/* The cost of beginning to execute accesses, and of an access, in instructions of a flip that runs (concurrent.c). */
 enum { MAKE_EFFORT = 60, ACCESS_EFFORT = 4 };
 
-static void apply_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, const vcs_beam_access_t *accesses,
-                      uint32_t count) {
-  const uint16_t live = work->frame->live;
+static void make_all(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, const vcs_beam_access_t *accesses,
+                     uint32_t count) {
+  const uint16_t live = work->frame->live_collisions;
   *work->effort += (uint64_t)ACCESS_EFFORT * count;
   if (vcs_collide_apply(work->collide, work->m, accesses, count, live)) beam->unknown = (uint16_t)~live;
 }
 
-/* Makes accesses from the flip's segment on until the base begins a later segment, not behind `limit`, whose number is
- * returned; or, and then it is 0, up to the access `stop`. */
-static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t limit, uint32_t stop) {
+/* Executes accesses from the flip's segment on, up to the first later segment that need not be executed, or `limit`,
+ * and returns its number; or up to the base's access `stop`, and returns 0. */
+static uint32_t make_accesses(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t limit, uint32_t stop) {
   const vcs_base_frame_t *frame = work->frame;
   const vcs_beam_patches_t *patches = work->patches;
   uint32_t access = frame->segments[beam->at].access, next = beam->at + 1;
-  load(work, beam);
+  load_flip(work, beam);
   *work->effort += MAKE_EFFORT;
   vcs_collide_begin(work->collide, work->cart, work->m, work->picture);
   for (;;) {
@@ -431,11 +441,11 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
     const vcs_beam_patch_t *patch = beam->patch >= 0 ? &patches->patches[beam->patch] : NULL;
     while (next < frame->segment_count && frame->segments[next].access < access) next++;
     if (access != stop && !last && frame->segments[next].access == access) {
-      if (next >= limit || !goes_on(work, beam, next)) return next;
+      if (next >= limit || !next_is_needed(work, beam, next)) return next;
       next++;
     }
     if (patch && patch->from == access) {
-      apply_all(work, beam, &patches->accesses[patch->first], patch->count);
+      make_all(work, beam, &patches->accesses[patch->first], patch->count);
       access = patch->to;
       beam->patch = patch->next;
       continue;
@@ -445,50 +455,50 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
     uint32_t to = next < frame->segment_count ? frame->segments[next].access : frame->note.count;
     if (to > stop) to = stop;
     if (patch && to > patch->from) to = patch->from;
-    apply_all(work, beam, &frame->note.accesses[access], to - access);
+    make_all(work, beam, &frame->note.accesses[access], to - access);
     access = to;
   }
 }
 
-/* Objects that are elsewhere move as the base's do. */
-static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
+/* Moves the objects whose positions differ as the segment's HMOVEs move the base's: 1600 keeps the sum positive. */
+static void move_objects(vcs_flip_beam_t *beam, const vcs_segment_t *current) {
   for (int i = 0; i < 5; i++) {
     uint8_t *pos = &beam->tia.looks[offsetof(vcs_t, pos) - VCS_LOOKS_FROM + (size_t)i];
-    if (beam->differs & here->moves & LOOK(pos, i)) *pos = (uint8_t)((*pos + here->motion[i] + 1600) % 160);
+    if (beam->differs & current->moves & LOOK(pos, i)) *pos = (uint8_t)((*pos + current->motion[i] + 1600) % 160);
   }
 }
 
-/* Registers that keep what is written to them, and that accesses read no further than `read_by` has it: the byte of
- * `looks`, and its value. */
+/* By register, for those that only store a value: the byte of `looks` that holds it. 0, which is another byte, for all
+ * others. */
 #define AT(field, i) (uint8_t)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
-static const uint8_t kept_in[64] = {[VCS_NUSIZ0] = AT(nusiz, 0),
-                                    [VCS_NUSIZ1] = AT(nusiz, 1),
-                                    [VCS_COLUP0_W] = AT(colu, VCS_COLUP0),
-                                    [VCS_COLUP1_W] = AT(colu, VCS_COLUP1),
-                                    [VCS_COLUPF_W] = AT(colu, VCS_COLUPF),
-                                    [VCS_COLUBK_W] = AT(colu, VCS_COLUBK),
-                                    [VCS_REFP0] = AT(reflect, 0),
-                                    [VCS_REFP1] = AT(reflect, 1),
-                                    [VCS_PF0] = AT(pf, 0),
-                                    [VCS_PF1] = AT(pf, 1),
-                                    [VCS_PF2] = AT(pf, 2),
-                                    [VCS_GRP0] = AT(grp, 0),
-                                    [VCS_GRP1] = AT(grp, 1),
-                                    [VCS_ENAM0] = AT(enam, 0),
-                                    [VCS_ENAM1] = AT(enam, 1),
-                                    [VCS_ENABL] = AT(enabl, 0),
-                                    [VCS_HMP0] = AT(hm, VCS_P0),
-                                    [VCS_HMP1] = AT(hm, VCS_P1),
-                                    [VCS_HMM1] = AT(hm, VCS_M1),
-                                    [VCS_HMBL] = AT(hm, VCS_BL)};
+static const uint8_t look_of_register[64] = {[VCS_NUSIZ0] = AT(nusiz, 0),
+                                             [VCS_NUSIZ1] = AT(nusiz, 1),
+                                             [VCS_COLUP0_W] = AT(colu, VCS_COLUP0),
+                                             [VCS_COLUP1_W] = AT(colu, VCS_COLUP1),
+                                             [VCS_COLUPF_W] = AT(colu, VCS_COLUPF),
+                                             [VCS_COLUBK_W] = AT(colu, VCS_COLUBK),
+                                             [VCS_REFP0] = AT(reflect, 0),
+                                             [VCS_REFP1] = AT(reflect, 1),
+                                             [VCS_PF0] = AT(pf, 0),
+                                             [VCS_PF1] = AT(pf, 1),
+                                             [VCS_PF2] = AT(pf, 2),
+                                             [VCS_GRP0] = AT(grp, 0),
+                                             [VCS_GRP1] = AT(grp, 1),
+                                             [VCS_ENAM0] = AT(enam, 0),
+                                             [VCS_ENAM1] = AT(enam, 1),
+                                             [VCS_ENABL] = AT(enabl, 0),
+                                             [VCS_HMP0] = AT(hm, VCS_P0),
+                                             [VCS_HMP1] = AT(hm, VCS_P1),
+                                             [VCS_HMM1] = AT(hm, VCS_M1),
+                                             [VCS_HMBL] = AT(hm, VCS_BL)};
 
-VCS_HOT_FN bool keeps(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) {
-  *look = kept_in[r];
+VCS_HOT_FN bool find_kept_value(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) {
+  *look = look_of_register[r];
   *kept = r >= VCS_HMP0 && r <= VCS_HMBL ? value >> 4 : value;
   return *look;
 }
 
-/* The registers, a bit each, whose accesses read a byte of `looks` that another one keeps. */
+/* By byte of `looks`: the set of registers a write to which reads it. */
 #define REG(r) (1ull << (r))
 static const uint64_t read_by[64] = {[AT(nusiz, 0)] = REG(VCS_RESP0) | REG(VCS_RESMP0),
                                      [AT(nusiz, 1)] = REG(VCS_RESP1) | REG(VCS_RESMP1),
@@ -501,17 +511,17 @@ static const uint64_t read_by[64] = {[AT(nusiz, 0)] = REG(VCS_RESP0) | REG(VCS_R
                                      [AT(hm, 3)] = REG(VCS_HMOVE),
                                      [AT(hm, 4)] = REG(VCS_HMOVE)};
 
-/* Values that a flip's own accesses in a segment leave in registers. */
+/* Values that a flip's own accesses in a segment leave in registers, at most KEPT_MOST; segments seldom have more. */
 enum { KEPT_MOST = 8 };
 typedef struct {
-  uint64_t written; /* what they store, and may show */
-  int32_t patch;    /* the next that is not in the segment */
+  uint64_t written; /* parts that they store to, if only for a while */
+  int32_t patch;    /* next patch that is not in the segment */
   unsigned count;   /* of values that stay */
   uint8_t look[KEPT_MOST], value[KEPT_MOST];
 } kept_t;
 
-/* Finds them, if that is all that the accesses do. */
-static bool keep_patches(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, kept_t *kept) {
+/* Finds these values. False: the accesses do more than to store values that nothing else in the segment reads. */
+static bool find_kept_values(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, kept_t *kept) {
   const vcs_base_frame_t *frame = work->frame;
   const uint32_t end = frame->segments[beam->at + 1].access;
   for (kept->patch = beam->patch; kept->patch >= 0; kept->patch = work->patches->patches[kept->patch].next) {
@@ -521,7 +531,8 @@ static bool keep_patches(const vcs_beam_work_t *work, const vcs_flip_beam_t *bea
     unsigned look;
     uint8_t value;
     if (own->to != own->from + 1 || own->count != 1 || access->cycles != base->cycles || access->kind != base->kind ||
-        base->kind != VCS_BEAM_WRITE || access->reg != base->reg || !keeps(base->reg, access->value, &look, &value)) {
+        base->kind != VCS_BEAM_WRITE || access->reg != base->reg ||
+        !find_kept_value(base->reg, access->value, &look, &value)) {
       return false;
     }
     const uint64_t reads = read_by[look], writes = REG(base->reg) | (ALL_HM >> look & 1 ? REG(VCS_HMCLR) : 0);
@@ -541,42 +552,43 @@ static bool keep_patches(const vcs_beam_work_t *work, const vcs_flip_beam_t *bea
   return true;
 }
 
-/* Whether the flip's segment does to it what it does to the base; then that is done. */
-static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
-  const vcs_segment_t *here = &work->frame->segments[beam->at];
+/* Advances a flip over a segment without executing it. False: the segment has to be executed. */
+static bool skip_segment(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
+  const vcs_segment_t *current = &work->frame->segments[beam->at];
   const bool last = beam->at + 1 == work->frame->segment_count;
   kept_t kept;
   kept.written = kept.count = 0;
-  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) {
-    if (last || work->picture || work->cart->colour_loss || beam->differs & here->reads) return false;
-    if (!keep_patches(work, beam, &kept)) return false;
-    const uint64_t shown = (beam->differs & here->shows) | kept.written;
-    if (may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) return false;
+  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < current[1].access)) {
+    if (last || work->picture || work->cart->colour_loss || beam->differs & current->reads) return false;
+    if (!find_kept_values(work, beam, &kept)) return false;
+    const uint64_t shown = (beam->differs & current->shows) | kept.written;
+    if (may_collide(work->frame, current, shown, current->has_cxclr ? 0 : beam->tia.collisions)) return false;
     beam->patch = kept.patch;
   }
   if (beam->differs) {
-    if (beam->differs & here->reads) return false;
-    const uint64_t shown = beam->differs & here->shows;
+    if (beam->differs & current->reads) return false;
+    const uint64_t shown = beam->differs & current->shows;
     if (work->picture) {
-      if (shown | (beam->differs & here->colours)) return false;
-    } else if (shown && may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) {
+      if (shown | (beam->differs & current->colours)) return false;
+    } else if (shown && may_collide(work->frame, current, shown, current->has_cxclr ? 0 : beam->tia.collisions)) {
       return false;
     }
-    beam->differs &= ~here->replaced;
-    if (beam->differs & here->moves) move(beam, here);
+    beam->differs &= ~current->replaced;
+    if (beam->differs & current->moves) move_objects(beam, current);
   }
   for (unsigned i = 0; i < kept.count; i++) {
     beam->tia.looks[kept.look[i]] = kept.value[i];
     beam->differs |= 1ull << kept.look[i];
   }
-  beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
-  if (here->clears) beam->unknown = (uint16_t)~work->frame->live;
+  beam->tia.collisions =
+      (uint16_t)(current->has_cxclr ? current->found_collisions : beam->tia.collisions | current->found_collisions);
+  if (current->has_cxclr) beam->unknown = (uint16_t)~work->frame->live_collisions;
   beam->at++;
   return true;
 }
 
-/* Goes on to a later segment, or to the one of the flip's next own access, while nothing differs. */
-static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
+/* If nothing differs: advances a flip to a segment, or to that of its next own access. */
+static void skip_equal_segments(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   const vcs_segment_t *segments = work->frame->segments;
   if (beam->differs || beam->at >= segment || beam->tia.collisions != segments[beam->at].before.collisions) return;
   uint32_t to = segment;
@@ -586,50 +598,53 @@ static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t se
     if (from < to) to = from;
   }
   if (to <= beam->at) return;
-  if (segments[to].clears_before != segments[beam->at].clears_before) beam->unknown = (uint16_t)~work->frame->live;
+  if (segments[to].cxclr_before != segments[beam->at].cxclr_before)
+    beam->unknown = (uint16_t)~work->frame->live_collisions;
   beam->at = to;
   beam->tia.collisions = segments[to].before.collisions;
 }
 
-/* Goes on while segments do not care for what differs. */
-static void stride(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
+/* Advances a flip over segments that do not depend on what differs. */
+static void skip_unconcerned_segments(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   const vcs_base_frame_t *frame = work->frame;
   const uint32_t own = beam->patch >= 0 ? work->patches->patches[beam->patch].from : frame->note.count;
   const uint64_t colours = work->picture ? beam->differs : 0;
-  const vcs_segment_t *here = &frame->segments[beam->at], *end = &frame->segments[segment];
+  const vcs_segment_t *current = &frame->segments[beam->at], *end = &frame->segments[segment];
   uint16_t collisions = beam->tia.collisions;
   if (end == &frame->segments[frame->segment_count]) end--;
-  for (; here < end && here[1].access <= own && !(here->cares & beam->differs) && !(here->colours & colours); here++) {
-    if (VCS_UNLIKELY(here->clears)) {
+  for (; current < end && current[1].access <= own && !(current->depends & beam->differs) &&
+         !(current->colours & colours);
+       current++) {
+    if (VCS_UNLIKELY(current->has_cxclr)) {
       collisions = 0;
-      beam->unknown = (uint16_t)~frame->live;
+      beam->unknown = (uint16_t)~frame->live_collisions;
     }
-    collisions |= here->caught;
+    collisions |= current->found_collisions;
   }
   beam->tia.collisions = collisions;
-  beam->at = (uint32_t)(here - frame->segments);
+  beam->at = (uint32_t)(current - frame->segments);
 }
 
-/* Whether a flip makes an access of its own in its segment. */
+/* Whether a flip has an access of its own in its segment. */
 static bool has_own_access(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
   return beam->patch >= 0 && work->patches->patches[beam->patch].from < work->frame->segments[beam->at + 1].access;
 }
 
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   while (beam->at < segment) {
-    leap(work, beam, segment);
+    skip_equal_segments(work, beam, segment);
     if (beam->at >= segment) return;
     if (!has_own_access(work, beam)) {
-      stride(work, beam, segment);
+      skip_unconcerned_segments(work, beam, segment);
       if (beam->at >= segment) return;
     }
-    if (skip(work, beam)) continue;
+    if (skip_segment(work, beam)) continue;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
     const int32_t line = beam->differs & VCS_BEAM_CLOCKS ? beam->tia.line : before->line;
-    const uint32_t next = make(work, beam, segment, UINT32_MAX);
+    const uint32_t next = make_accesses(work, beam, segment, UINT32_MAX);
     vcs_collide_end(work->collide, work->m);
     if (work->picture) mark_lines(work, line);
-    store(work, beam, next);
+    store_flip(work, beam, next);
   }
 }
 
@@ -639,19 +654,19 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
   return copy.tia.collisions;
 }
 
-/* A flip's TIA at an access of the base, made in the work's machine. */
+/* Makes a flip's TIA before an access of the base in work->m. */
 static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from) {
   const vcs_base_frame_t *frame = work->frame;
   const uint32_t last = frame->segment_of[from];
   for (;;) {
     do {
-      leap(work, beam, last);
-    } while (beam->at < last && skip(work, beam));
+      skip_equal_segments(work, beam, last);
+    } while (beam->at < last && skip_segment(work, beam));
     vcs_flip_beam_t copy = *beam;
-    const uint32_t next = make(work, &copy, UINT32_MAX, from);
+    const uint32_t next = make_accesses(work, &copy, UINT32_MAX, from);
     if (!next) return;
     vcs_collide_end(work->collide, work->m);
-    store(work, &copy, next);
+    store_flip(work, &copy, next);
     *beam = copy;
   }
 }
@@ -663,7 +678,7 @@ uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *b
     now->made = 1;
   }
   *work->effort += (uint64_t)ACCESS_EFFORT * (count + 1 - now->made);
-  vcs_collide_apply(work->collide, work->m, own + now->made - 1, count + 1 - now->made, work->frame->live);
+  vcs_collide_apply(work->collide, work->m, own + now->made - 1, count + 1 - now->made, work->frame->live_collisions);
   now->made = count + 1;
   return work->m->collisions; /* the last access was the reading, which catches up */
 }

@@ -1,14 +1,15 @@
-/* concurrent_collide.c: accesses to the TIA of a flip: its registers, its collisions, and its picture if that is shown.
+/* concurrent_collide.c: executes accesses to the TIA of a flip: its registers, its collisions, and its picture if that
+ * is shown.
  *
- * Accesses are made by the core's TIA that sleeps (core/tia_asleep.h): a store notes its time and keeps the register,
- * and two objects are compared when one of them changes. So a line costs nothing, and a collision that is not looked
- * for costs nothing. A picture is painted by rows (core/rows.h), from where the beam is when accesses begin to where it
- * is when they end. What the reference paints ahead of the beam is not: a flip is only shown when its beam has left the
- * picture.
+ * Accesses are executed by the core's TIA that sleeps (core/tia_asleep.h): a store notes its time and sets the
+ * register, and two objects are compared when one of them changes. So a line costs nothing, and a collision that is not
+ * computed costs nothing. A picture is painted by rows (core/rows.h), from the beam's position when accesses begin to
+ * its position when they end. Unlike the reference, nothing is painted ahead of the beam: a flip is shown only when its
+ * beam has left the picture.
  *
- * The last accesses that were only noted are recorded in full when something else has to know the TIA's clocks. Two are
- * enough for `seen_clock` and `seen_before`, because notes of different instructions are nine clocks apart or more, and
- * show at most VCS_DELAY_MOST clocks later; accesses of one instruction are not noted.
+ * The last two accesses that were only noted are recorded in full when something else needs the TIA's clocks. Two are
+ * enough for `seen_clock` and `seen_before`, because accesses of different instructions are nine clocks apart or more
+ * and show at most VCS_DELAY_MOST clocks later; several accesses of one instruction are never only noted.
  */
 #define VCS_TIA_ASLEEP
 #include "concurrent.h"
@@ -20,51 +21,54 @@
 struct vcs_collide {
   vcs_asleep_t asleep;
   vcs_rows_t rows;
-  uint64_t last, before; /* moments of the last note, and of the one before it; or 0 */
+  uint64_t last, before; /* moments of the last two accesses that were only noted, and 0 for none */
   uint32_t cycles;       /* of the last access */
-  bool dozes;            /* nothing can collide: accesses only store their values, and ... */
-  uint8_t possible;      /* ... these objects may be on, ... */
-  uint8_t changed;       /* ... and of these `asleep` knows only what they were when it began to */
+  bool stores_only;      /* nothing can collide, so accesses only store their values */
+  uint8_t possible;      /* with stores_only: objects that may be on */
+  uint8_t changed;       /* with stores_only: objects that `asleep` knows only as they were when it began */
 };
 
 vcs_collide_t *vcs_collide_create(void) { return calloc(1, sizeof(vcs_collide_t)); }
 
-/* Below the picture, while it is blank, nothing that is stored shows any more, and no clock goes on. */
-VCS_HOT_FN void sleep_below(vcs_asleep_t *asleep, const vcs_t *m) {
+/* Below the picture, while VBLANK is on, no store shows and no clock advances: accesses need not be compared with any.
+ */
+VCS_HOT_FN void sleep_below_picture(vcs_asleep_t *asleep, const vcs_t *m) {
   if (m->seen_clock != asleep->video.stop || !(m->vblank & 2) || asleep->ending != VCS_NEVER) return;
   asleep->wake = asleep->later = UINT64_MAX;
 }
 
 /* ---- Where nothing can collide ----------------------------------------------------------------------------------
  *
- * As long as no two objects can be on whose collision is looked for, an access only stores its value. What the TIA that
- * sleeps knows of objects is brought up to date when that is over: they may as well have changed with the last access,
- * because nothing could have collided before it. */
+ * While no two objects can be on whose collision is wanted, an access only stores its value. What the TIA that sleeps
+ * knows of objects is brought up to date when this ends, as if they had all changed with the last access: before it
+ * nothing could collide. */
 
 #define BIT(object) (1u << VCS_##object)
 
-/* The collisions that need not be looked for. */
+/* Returns the collisions that need not be computed: they are latched, or the objects are apart, or the beam is blank.
+ */
 VCS_HOT_FN unsigned find_known(const vcs_collide_t *collide, const vcs_t *m) {
   return (m->vblank & 2 ? 0xFFFFu : m->collisions) | collide->asleep.apart;
 }
 
-/* Finds out whether nothing can collide. A player that is delayed, or a ball, can be turned on by another register. */
-VCS_HOT_FN void rest(vcs_collide_t *collide, const vcs_t *m) {
+/* Finds whether accesses only store values from here on. A delayed player or ball can be turned on by another register,
+ * so it counts as possible. */
+VCS_HOT_FN void find_stores_only(vcs_collide_t *collide, const vcs_t *m) {
   unsigned possible = collide->asleep.on;
   if (m->grp[0] | m->grp_old[0]) possible |= BIT(P0);
   if (m->grp[1] | m->grp_old[1]) possible |= BIT(P1);
   if (m->enabl | m->enabl_old) possible |= BIT(BL);
   collide->possible = (uint8_t)possible;
   collide->changed = 0;
-  collide->dozes = !(vcs_pairs(possible) & ~find_known(collide, m)) && !collide->asleep.rows &&
-                   !collide->asleep.video.colour_loss; /* which changes colours */
+  collide->stores_only = !(vcs_pairs(possible) & ~find_known(collide, m)) && !collide->asleep.rows &&
+                         !collide->asleep.video.colour_loss; /* which changes colours */
 }
 
-/* The accesses from here on are made in full. */
-VCS_HOT_FN void rouse(vcs_collide_t *collide, const vcs_t *m) {
+/* Brings the TIA that sleeps up to date: from here on accesses do more than to store values. */
+VCS_HOT_FN void end_stores_only(vcs_collide_t *collide, const vcs_t *m) {
   vcs_asleep_t *asleep = &collide->asleep;
   unsigned changed = collide->changed;
-  collide->dozes = false;
+  collide->stores_only = false;
   if (!changed) return;
   asleep->on = (uint8_t)vcs_objects_on(m);
   asleep->video.stale |= (uint8_t)changed;
@@ -72,14 +76,14 @@ VCS_HOT_FN void rouse(vcs_collide_t *collide, const vcs_t *m) {
   collide->changed = 0;
 }
 
-/* The picture goes on where the beam is. */
+/* Begins to paint at the beam. */
 static void begin_rows(vcs_rows_t *rows, const vcs_t *m, uint8_t *picture) {
   const int x = m->line_clock - VCS_HBLANK_CLOCKS;
   vcs_rows_start(rows, m, picture);
   rows->x = (uint8_t)(x < 0 ? 0 : x);
 }
 
-/* It is painted up to the beam. What HMOVE blanks of the row so far is blank. */
+/* Paints up to the beam, with the comb of HMOVE in the row so far. */
 static void end_rows(vcs_rows_t *rows, const vcs_t *m, vcs_asleep_t *asleep) {
   vcs_rows_change(rows, m, &asleep->video, asleep->on, VCS_LOOK, m->seen_clock);
   const int comb = rows->comb[rows->number];
@@ -89,14 +93,14 @@ static void end_rows(vcs_rows_t *rows, const vcs_t *m, vcs_asleep_t *asleep) {
 void vcs_collide_begin(vcs_collide_t *collide, const vcs_cart_t *cart, const vcs_t *m, uint8_t *picture) {
   if (picture) begin_rows(&collide->rows, m, picture);
   vcs_asleep_start(m, &collide->asleep, cart, picture, picture ? &collide->rows : NULL);
-  sleep_below(&collide->asleep, m);
+  sleep_below_picture(&collide->asleep, m);
   collide->last = collide->before = 0;
   collide->cycles = UINT32_MAX;
-  rest(collide, m);
+  find_stores_only(collide, m);
 }
 
-/* Records what was noted. */
-static void record(vcs_collide_t *collide, vcs_t *m) {
+/* Records the accesses that were only noted in the machine's clocks. */
+static void record_notes(vcs_collide_t *collide, vcs_t *m) {
   if (collide->before && collide->asleep.last) {
     const int32_t first = m->blank_first;
     vcs_tia_record(m, &collide->asleep.video, vcs_moment_target(m, collide->before));
@@ -107,16 +111,16 @@ static void record(vcs_collide_t *collide, vcs_t *m) {
 }
 
 void vcs_collide_end(vcs_collide_t *collide, vcs_t *m) {
-  rouse(collide, m);
-  record(collide, m);
+  end_stores_only(collide, m);
+  record_notes(collide, m);
   if (collide->asleep.rows) end_rows(&collide->rows, m, &collide->asleep);
   vcs_tia_catch_up(m, &collide->asleep.video);
 }
 
-/* An access that is not only noted. */
+/* Executes an access that is more than noted. */
 VCS_SLOW_FN void access_in_full(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access, uint16_t live) {
   vcs_video_t *video = &collide->asleep.video;
-  record(collide, m);
+  record_notes(collide, m);
   m->cycles = access->cycles;
   if (access->kind == VCS_BEAM_READ) {
     vcs_tia_see(m, video, vcs_tia_since_frame(m));
@@ -128,14 +132,14 @@ VCS_SLOW_FN void access_in_full(vcs_collide_t *collide, vcs_t *m, const vcs_beam
     vcs_tia_write_next(m, video, access->reg, access->value);
   }
   if (access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR) m->collisions = (uint16_t)~live;
-  sleep_below(&collide->asleep, m);
+  sleep_below_picture(&collide->asleep, m);
 }
 
-/* Notes an access, if that is all there is to do. */
-VCS_HOT_FN bool note(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
+/* Notes an access and stores its value. False, and nothing is done: it has to be executed in full. */
+VCS_HOT_FN bool note_access(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
   vcs_asleep_t *asleep = &collide->asleep;
   const uint64_t time = VCS_CYCLES((uint64_t)access->cycles);
-  if (access->reg == VCS_HMOVE && asleep->wake == UINT64_MAX) return false; /* it looks at the clock */
+  if (access->reg == VCS_HMOVE && asleep->wake == UINT64_MAX) return false; /* it needs the clock, which has stopped */
   if (access->kind == VCS_BEAM_WRITE && access->reg != VCS_WSYNC) {
     if (!store(m, &asleep->video, time, access->reg, access->value)) return false;
   } else {
@@ -148,20 +152,21 @@ VCS_HOT_FN bool note(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *
   return true;
 }
 
-/* Whether stores to an object's registers can turn it on, and something could collide then. */
+/* Whether a store turns an object on with which a wanted collision becomes possible. */
 VCS_HOT_FN bool turns_on(vcs_collide_t *collide, const vcs_t *m, unsigned object, uint8_t value) {
   if (VCS_LIKELY(collide->possible & object || !value)) return false;
   collide->possible |= (uint8_t)object;
   return vcs_pairs(collide->possible) & ~find_known(collide, m);
 }
 
-/* The playfield is about to change: what it was apart from it may meet. */
-VCS_HOT_FN bool meets_field(vcs_collide_t *collide, const vcs_t *m) {
+/* Whether a change of the playfield makes a wanted collision possible: objects that were apart from it may meet it now.
+ */
+VCS_HOT_FN bool field_may_collide(vcs_collide_t *collide, const vcs_t *m) {
   collide->asleep.apart &= vcs_pairs(VCS_ALL_OBJECTS & ~BIT(PF));
   return vcs_pairs(collide->possible) & ~find_known(collide, m);
 }
 
-/* The register by which an access that was noted is known: a read shows at once, like WSYNC. */
+/* Returns the register under which an access is noted: a read shows at once, like WSYNC. */
 VCS_HOT_FN unsigned register_of(const vcs_beam_access_t *access) {
   return access->kind == VCS_BEAM_READ ? (unsigned)VCS_WSYNC : access->reg;
 }
@@ -169,9 +174,9 @@ VCS_HOT_FN uint64_t moment_of(const vcs_beam_access_t *access) {
   return vcs_moment(VCS_CYCLES((uint64_t)access->cycles), register_of(access));
 }
 
-/* Stores a value, which is noted as its register holds it (vcs_note_mask). Returns false, and does nothing, if the
- * access does more than that, or if something could collide then. Sound is stored where an access is noted. */
-VCS_HOT_FN bool keep(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value) {
+/* Stores a value, which has only the bits that its register holds (vcs_note_mask). False, and nothing is done: the
+ * access does more than that, or makes a wanted collision possible. The CPU stores sound itself (vcs_note_write). */
+VCS_HOT_FN bool keep_value(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value) {
   unsigned i;
   switch (r) {
     case VCS_WSYNC:
@@ -199,7 +204,7 @@ VCS_HOT_FN bool keep(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value
     case VCS_PF2:
       i = r - VCS_PF0;
       if (m->pf[i] == value) return true;
-      if (turns_on(collide, m, BIT(PF), value) || meets_field(collide, m)) return false;
+      if (turns_on(collide, m, BIT(PF), value) || field_may_collide(collide, m)) return false;
       collide->changed |= BIT(PF);
       m->pf[i] = value;
       return true;
@@ -249,35 +254,37 @@ VCS_HOT_FN bool keep(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value
   }
 }
 
-/* HMOVE, if nothing can collide wherever objects are then. It looks at the clock, which stands below the picture. */
-VCS_HOT_FN bool moves(vcs_collide_t *collide, vcs_t *m, uint64_t time) {
+/* Executes HMOVE. False, and nothing is done: objects could collide at their new positions, or the clock, which HMOVE
+ * needs, has stopped below the picture. */
+VCS_HOT_FN bool make_hmove(vcs_collide_t *collide, vcs_t *m, uint64_t time) {
   vcs_asleep_t *asleep = &collide->asleep;
   const unsigned apart = m->vblank & 2 ? 0 : asleep->apart & ~(unsigned)m->collisions;
   if (asleep->wake == UINT64_MAX || vcs_pairs(collide->possible) & apart) return false;
   return vcs_asleep_sleeps(m, asleep, time, VCS_HMOVE) && hmove(m, asleep, time);
 }
 
-/* Makes an access, if all that it does is to store a value. */
-VCS_HOT_FN bool dozes_on(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
+/* Executes an access that only stores a value. False, and nothing is done: it does more. */
+VCS_HOT_FN bool make_store(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
   const uint64_t time = VCS_CYCLES((uint64_t)access->cycles);
   if (VCS_UNLIKELY(time >= collide->asleep.later)) return false;
   if (VCS_UNLIKELY(access->kind != VCS_BEAM_WRITE)) {
     if (access->kind == VCS_BEAM_NEXT || access->reg < 8) return false;
   } else if (access->reg == VCS_HMOVE) {
-    return moves(collide, m, time);
-  } else if (!keep(collide, m, access->reg, access->value)) {
+    return make_hmove(collide, m, time);
+  } else if (!keep_value(collide, m, access->reg, access->value)) {
     return false;
   }
-  if (VCS_UNLIKELY(time >= collide->asleep.wake)) vcs_asleep_stirs(m, &collide->asleep, time, register_of(access));
+  if (VCS_UNLIKELY(time >= collide->asleep.wake))
+    vcs_asleep_after_hmove(m, &collide->asleep, time, register_of(access));
   return true;
 }
 
-/* Makes accesses as long as they do that. The first that does not is returned. */
-VCS_HOT_FN const vcs_beam_access_t *doze(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access,
-                                         const vcs_beam_access_t *end) {
+/* Executes accesses while they only store values. Returns the first that does more, or `end`. */
+VCS_HOT_FN const vcs_beam_access_t *make_stores(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access,
+                                                const vcs_beam_access_t *end) {
   const vcs_beam_access_t *const begin = access;
   uint32_t cycles = collide->cycles;
-  while (access != end && access->cycles != cycles && dozes_on(collide, m, access)) cycles = access++->cycles;
+  while (access != end && access->cycles != cycles && make_store(collide, m, access)) cycles = access++->cycles;
   if (access == begin) return access;
   collide->before = access - begin > 1 ? moment_of(access - 2) : collide->last;
   collide->last = moment_of(access - 1);
@@ -291,17 +298,17 @@ bool vcs_collide_apply(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t
   const vcs_beam_access_t *access = accesses, *end = accesses + count;
   bool clears = false;
   for (;;) {
-    bool rests = collide->dozes;
-    if (rests) access = doze(collide, m, access, end);
+    bool recheck = collide->stores_only;
+    if (recheck) access = make_stores(collide, m, access, end);
     if (access == end) return clears;
-    if (rests) rouse(collide, m);
-    if (access->cycles == collide->cycles || !note(collide, m, access)) {
+    if (recheck) end_stores_only(collide, m);
+    if (access->cycles == collide->cycles || !note_access(collide, m, access)) {
       access_in_full(collide, m, access, live);
       clears |= access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR;
-      rests = true;
+      recheck = true;
     }
     collide->cycles = access->cycles;
-    if (rests) rest(collide, m);
+    if (recheck) find_stores_only(collide, m);
     access++;
   }
 }

@@ -1,18 +1,18 @@
 /* concurrent_latch.c: finds which of the two collisions that an instruction reads matter to the program.
  *
- * A collision register has two bits, 7 and 6. Programs seldom look at both: LDA CXP1FB, BMI tests bit 7, and what is in
- * A and Z then is overwritten soon. Some programs read a register only to pass time. A bit whose value no instruction
- * uses need not be known, neither to a flip that sleeps nor to one that runs.
+ * A collision register has two bits, 7 and 6. Programs seldom use both: after LDA CXP1FB, BMI tests bit 7, and A and Z
+ * are overwritten soon. Some programs read a register only to pass time. A bit whose value no instruction uses need not
+ * be computed, neither for a flip that sleeps nor for one that runs.
  *
- * The code behind the reading is followed, both ways at branches, with the set of registers and flags, bit by bit, that
- * may depend on the bit that was read. If all of them are set anew before anything else has read them, the bit does
- * not matter, whatever the program does later: this is a property of the code alone. Where the answer would take long,
- * or depends on more than code (returns, banks that may be switched), the bit matters.
+ * The code after the read is followed in both directions at branches, with the set of bits of registers and flags that
+ * may depend on the bit that was read. If all of them are set before any other instruction reads them, the bit does not
+ * matter, whatever else the program does: this is a property of the code alone. Where the analysis would take long, or
+ * depends on more than code (returns, banks that may be switched), the bit is taken to matter.
  */
 #include "concurrent.h"
 #include "core/cart.h"
 
-enum { FOLLOWED_MOST = 192 }; /* instructions */
+enum { FOLLOWED_MOST = 192 }; /* instructions that are followed at most; then the bit is taken to matter */
 typedef struct {
   const vcs_cart_t *cart;
   const uint32_t *banks;
@@ -42,8 +42,8 @@ static uint16_t word_at(const code_t *code, uint16_t addr) {
   return (uint16_t)(byte_at(code, addr) | byte_at(code, (uint16_t)(addr + 1)) << 8);
 }
 
-/* Whether an instruction is in plain ROM, and goes on behind itself, or where its bytes say; without switching banks,
- * stopping the CPU or ending the frame. */
+/* Whether an instruction is in plain ROM, its successors follow from its bytes alone, and it does not switch banks,
+ * stop the CPU or end the frame. */
 static bool is_straight(const code_t *code, uint16_t pc) {
   for (unsigned i = 0; i < 3; i++) {
     const uint16_t addr = (uint16_t)(pc + i);
@@ -68,7 +68,8 @@ static bool is_straight(const code_t *code, uint16_t pc) {
   }
 }
 
-/* Behind an instruction that combines A with something, and A is all that it reads of the set. False: it does more. */
+/* Updates a set for an instruction that combines A with an operand and reads nothing else of the set. False: the
+ * instruction is of another kind. */
 static bool combine(const code_t *code, uint16_t pc, uint64_t *set) {
   const unsigned opcode = byte_at(code, pc), operand = byte_at(code, (uint16_t)(pc + 1));
   const bool immediate = (opcode & 0x1C) == IMMEDIATE;
@@ -96,7 +97,7 @@ static bool combine(const code_t *code, uint16_t pc, uint64_t *set) {
   return true;
 }
 
-/* Whether this is being found out already, or has been without an answer. */
+/* Whether an instruction has been followed with this set: it cannot add anything. */
 static bool was_followed(const code_t *code, uint16_t pc, uint64_t set) {
   for (unsigned i = 0; i < code->followed; i++) {
     if (code->pc[i] == pc && code->set[i] == set) return true;
@@ -104,7 +105,7 @@ static bool was_followed(const code_t *code, uint16_t pc, uint64_t set) {
   return false;
 }
 
-/* Whether the code at pc looks at something of a set. */
+/* Whether the code at pc uses a bit of a set. */
 static bool looks_at(code_t *code, uint16_t pc, uint64_t set) { /* NOLINT(misc-no-recursion): FOLLOWED_MOST deep */
   while (set) {
     if (was_followed(code, pc, set)) return false;
@@ -129,7 +130,7 @@ static bool looks_at(code_t *code, uint16_t pc, uint64_t set) { /* NOLINT(misc-n
   return false;
 }
 
-/* What depends on a bit of the byte that an instruction reads. False: it does more than to load or combine. */
+/* Finds what depends on a bit of the byte that an instruction reads. False: it does more than to load or combine it. */
 static bool find_set(unsigned opcode, unsigned bit, uint64_t *set) {
   const uint64_t n = bit == 7 ? FLAG(N) : 0;
   if (!(vcs_facts_of[opcode].touches & VCS_TOUCHES_READ)) return false;
@@ -147,6 +148,7 @@ static bool find_set(unsigned opcode, unsigned bit, uint64_t *set) {
   return true;
 }
 
+/* Returns the bits as vcs_latch_bits does. */
 static unsigned find_bits(const vcs_cart_t *cart, const uint32_t *banks, uint16_t pc) {
   unsigned bits = 0;
   for (unsigned i = 0; i < 2; i++) {

@@ -1,8 +1,8 @@
 /* concurrent_note.h: the core's CPU without its TIA.
  *
- * Included before bus.h, this puts notes of accesses (concurrent.h) in the place of the TIA's functions; what the CPU
- * sees of the TIA is kept: WSYNC, the frame's end, the inputs, when the capacitors of paddles began to charge. Only a
- * collision that is read needs the TIA itself.
+ * Included before bus.h, this file replaces the TIA's functions by functions that note accesses (concurrent.h). What
+ * the CPU depends on is still computed: WSYNC, the end of the frame, the inputs, the times at which the capacitors of
+ * paddles began to charge. Only a read of a collision needs the TIA itself: vcs_beam_note_t.collisions.
  */
 #ifndef VCS_GRAD_CONCURRENT_NOTE_H
 #define VCS_GRAD_CONCURRENT_NOTE_H
@@ -10,12 +10,13 @@
 #include "concurrent.h"
 #include "core/riot.h"
 
-/* The bits of a written value that the TIA looks at; sound has none that concern a picture. */
+/* By register: the bits of a written value that the picture and collisions depend on. Sound has none. */
 VCS_TABLE(uint8_t, vcs_note_mask, 64,
           {0x00, 0xFF, 0x00, 0x00, 0xFF, 0xFF, 0xFE, 0xFE, 0xFE, 0xFE, 0xFF, 0x08, 0x08, 0xFF,
            0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xFF,
            0xFF, 0x02, 0x02, 0x02, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0x01, 0x01, 0x01, 0x02, 0x02})
 
+/* Notes an access. */
 VCS_FN void vcs_note(vcs_beam_note_t *note, const vcs_t *m, unsigned reg, uint8_t value, uint8_t kind) {
   if (VCS_UNLIKELY(note->count == note->capacity)) {
     note->full = true;
@@ -24,6 +25,7 @@ VCS_FN void vcs_note(vcs_beam_note_t *note, const vcs_t *m, unsigned reg, uint8_
   note->accesses[note->count++] = (vcs_beam_access_t){m->cycles, (uint8_t)reg, value, kind, 0};
 }
 
+/* Notes a write. Returns whether it ends the frame. */
 VCS_FN bool vcs_note_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
                            bool stalls) {
   const unsigned r = addr & 63;
@@ -55,6 +57,7 @@ VCS_FN bool vcs_note_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
   return over;
 }
 
+/* Notes a read. Returns the value that the CPU reads. */
 VCS_FN uint8_t vcs_note_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
   vcs_beam_note_t *note = (vcs_beam_note_t *)(void *)video;
   const unsigned r = addr & 15;

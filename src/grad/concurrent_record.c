@@ -1,18 +1,17 @@
-/* concurrent_record.c: rows of the base, recorded by the loop of run.h.
+/* concurrent_record.c: records the base's instructions with the loop of run.h.
  *
- * The loop notes of each instruction what it knows anyway: the registers before it, its address, and the byte that it
- * reads or writes there. concurrent_base.c finds out from that what the row reads and overwrites. Instructions that the
- * loop leaves to cpu.h, and all that may switch banks, are executed there, with the bus watched. Turns of a loop that
- * waits for the timer are skipped: between two rows of such a loop lie as many turns as the timer allows, which do to a
- * flip what they do to the base, because it reads the timer in the row before.
+ * For each instruction the loop notes what it has computed anyway: the registers before it, the address of its data,
+ * and the byte that it reads or writes there. concurrent_base.c derives from these what the row reads and overwrites.
+ * Instructions that the loop leaves to cpu.h, and all that may switch banks, are executed by concurrent_base.c with the
+ * bus watched. Turns of a loop that waits for the timer are skipped and have no rows. They do to a flip what they do to
+ * the base, because the row before them reads the timer: a flip whose timer differs wakes there.
  */
 #include "concurrent_note.h"
 
-/* A row's key without its program counter, N and Z, which is all that the loop keeps of the registers; tape_run.c does
- * the same. */
+/* Returns the registers as a key without pc, N and Z. The loop keeps this word up to date, as tape_run.c does. */
 VCS_HOT_FN uint64_t pack(const vcs_cpu_t *cpu) {
   const unsigned p = VCS_FLAG_1 | VCS_FLAG_B | (unsigned)cpu->v << 6 | (unsigned)cpu->d << 3 | (unsigned)cpu->i << 2;
-  return vcs_stand_key(0, cpu->sp, cpu->a, cpu->x, cpu->y, (uint8_t)(p | cpu->c));
+  return vcs_register_key(0, cpu->sp, cpu->a, cpu->x, cpu->y, (uint8_t)(p | cpu->c));
 }
 
 VCS_HOT_FN void unpack(vcs_cpu_t *cpu, uint64_t word) {
@@ -26,7 +25,7 @@ VCS_HOT_FN void unpack(vcs_cpu_t *cpu, uint64_t word) {
   cpu->c = word >> VCS_KEY_P & VCS_FLAG_C;
 }
 
-/* The word with a register, or a flag, set anew. */
+/* Return the word with a register, or a flag, set. */
 VCS_HOT_FN uint64_t with_register(uint64_t word, int shift, uint8_t byte) {
   return (word & ~(0xFFull << shift)) | (uint64_t)byte << shift;
 }
@@ -41,7 +40,7 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
   row->access = (uint16_t)((const vcs_beam_note_t *)(const void *)video)->count;
   row->number = (uint16_t)(number + (cpu->time & VCS_COUNT_MASK));
   row->nz = (uint16_t)cpu->nz;
-  row->addr = pc; /* of nothing else */
+  row->addr = pc; /* replaced if the instruction has data */
   row->opcode = opcode;
 }
 
@@ -73,7 +72,7 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
 
 /* ---- Accesses ---------------------------------------------------------------------------------------------------- */
 
-/* The reading of a collision register has to know its row. */
+/* A read of a collision register needs the number of its row. */
 #define READ_NOTED(taken, from, last, read)                   \
   frame->row = frame->count + (uint32_t)(row - frame->noted); \
   row->addr = (from);                                         \
@@ -129,7 +128,7 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
 #define VCS_RUN_WAIT_BNE VCS_SKIP_WAIT
 #define VCS_RUN_WAIT_BPL VCS_SKIP_WAIT
 #define VCS_RUN_WAIT_BMI VCS_SKIP_WAIT
-#define VCS_RUN_DELAY(branch, index) /* a flip may have another index */
+#define VCS_RUN_DELAY(branch, index) /* not skipped: a flip may have another index */
 #define VCS_RUN_STOPPED
 #define VCS_RUN_LEAVE \
   unpack(cpu, word);  \

@@ -1,16 +1,16 @@
-/* concurrent_run.c: a flip that is awake: the CPU, run beside the base until the two meet.
+/* concurrent_run.c: runs a flip that is awake beside the base until the two meet.
  *
- * They meet where a row of the base stands: same time, program counter, stack pointer, and the cartridge wired the same
- * way; and the same registers and flags, as far as the base reads them before it sets them. Memory, timer and inputs
- * may differ: with them a flip can sleep. It does not if the base is about to read a byte in which it differs.
+ * They meet before a row of the base if the flip has the row's time, program counter, stack pointer and mapping, and
+ * the registers and flags that the base reads before it sets them. Memory, timer and inputs may differ: the flip can
+ * sleep with these differences. It does not yet sleep if the base is about to read a byte in which it differs.
  */
 #include "concurrent_note.h"
 
-/* Where a flip is beside the base. */
+/* The position of a flip that runs, relative to the base. */
 typedef struct {
   const vcs_base_frame_t *frame;
-  uint32_t row;  /* the first that is not earlier than the last look */
-  uint64_t next; /* time from which on it is worth looking again */
+  uint32_t row;  /* first row that does not begin before the time of the last comparison */
+  uint64_t next; /* time before which the two need not be compared again */
 } beside_t;
 
 #define VCS_RUN_BESIDE
@@ -26,76 +26,81 @@ typedef struct {
 #define VCS_RUN_READ_BUS(taken, addr, last) READ_KNOWN(taken, addr, last, vcs_bus_read)
 #define VCS_RUN_LOOK \
   if (VCS_UNLIKELY(cpu->time >= beside->next)) goto met;
-#define VCS_RUN_LABELS                                                  \
-  met:                                                                  \
-  cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
-  if (look(beside, cpu, m, false) | ((vcs_beam_note_t *)video)->full) { \
-    end = VCS_RUN_STEP | RUN_MET;                                       \
-    goto out;                                                           \
-  }                                                                     \
+#define VCS_RUN_LABELS                                                     \
+  met:                                                                     \
+  cpu->pc = (uint16_t)(bank.start + (at - bank.code));                     \
+  if (has_met(beside, cpu, m, false) | ((vcs_beam_note_t *)video)->full) { \
+    end = VCS_RUN_STEP | RUN_MET;                                          \
+    goto out;                                                              \
+  }                                                                        \
   VCS_DISPATCH_NOW;
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
-enum { SHIFTED = 40 };   /* cycles until the next look of one whose time is not the base's */
-enum { ELSEWHERE = 10 }; /* ... of one that is elsewhere in the program at the base's time */
-enum { NEAR = 16 };      /* rows that are passed one by one */
-enum { PATIENCE = 128 }; /* rows without a look, at most, of one with other registers on the base's path */
-enum { AHEAD = 12 };     /* rows: a flip that would be woken so soon does not fall asleep */
+/* How long a flip runs between two comparisons with the base. The numbers were measured; only time depends on them. */
+enum {
+  LOOK_AFTER_SHIFT = 40,  /* cycles, if its time is not that of any row */
+  LOOK_AFTER_DETOUR = 10, /* cycles, if it is elsewhere in the program at a row's time */
+  NEAR_ROWS = 16,         /* rows that are searched one by one before find_row searches the rest */
+  WAIT_ROWS = 128,        /* rows at most, if it is on the base's path with other registers */
+  AHEAD_ROWS = 12         /* a flip that would be woken within so many rows does not sleep */
+};
 
-VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
+VCS_HOT_FN bool has_met(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
 #include "core/run.h"
 
 #include <string.h>
 
-vcs_wiring_t vcs_wiring_of(const vcs_t *m) {
-  vcs_wiring_t wiring;
-  memcpy(wiring.bank, m->bank, sizeof wiring.bank);
-  memcpy(wiring.cart_clock, m->cart_clock, sizeof wiring.cart_clock);
-  memcpy(wiring.cart_word, m->cart_word, sizeof wiring.cart_word);
-  memcpy(wiring.cart_byte, m->cart_byte, sizeof wiring.cart_byte);
-  return wiring;
+vcs_mapping_t vcs_mapping_of(const vcs_t *m) {
+  vcs_mapping_t mapping;
+  memcpy(mapping.bank, m->bank, sizeof mapping.bank);
+  memcpy(mapping.cart_clock, m->cart_clock, sizeof mapping.cart_clock);
+  memcpy(mapping.cart_word, m->cart_word, sizeof mapping.cart_word);
+  memcpy(mapping.cart_byte, m->cart_byte, sizeof mapping.cart_byte);
+  return mapping;
 }
 
-static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_stand_t *row) {
-  const vcs_wiring_t *wiring = &frame->wirings[row->wiring];
-  return vcs_same_bytes(wiring->bank, m->bank, sizeof wiring->bank) &&
-         vcs_same_bytes(wiring->cart_clock, m->cart_clock, sizeof wiring->cart_clock) &&
-         vcs_same_bytes(wiring->cart_word, m->cart_word, sizeof wiring->cart_word) &&
-         vcs_same_bytes(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte);
+/* Whether a machine has the mapping of a row. */
+static bool has_mapping(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_row_start_t *row) {
+  const vcs_mapping_t *mapping = &frame->mappings[row->mapping];
+  return vcs_same_bytes(mapping->bank, m->bank, sizeof mapping->bank) &&
+         vcs_same_bytes(mapping->cart_clock, m->cart_clock, sizeof mapping->cart_clock) &&
+         vcs_same_bytes(mapping->cart_word, m->cart_word, sizeof mapping->cart_word) &&
+         vcs_same_bytes(mapping->cart_byte, m->cart_byte, sizeof mapping->cart_byte);
 }
 
-/* Whether a row reads a byte of RAM in which the flip differs. */
+/* Whether a row reads a byte of RAM in which the flip differs now. */
 static bool reads_other(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
-  const vcs_deed_t *deed = &frame->deeds[row];
-  if (VCS_LIKELY(!deed->many)) return deed->in != VCS_NO_BYTE && m->ram[deed->in] != deed->read;
+  const vcs_row_data_t *data = &frame->data[row];
+  if (VCS_LIKELY(!data->listed)) return data->ram_read != VCS_NO_BYTE && m->ram[data->ram_read] != data->value_read;
   for (uint32_t touch = frame->rows[row].touch; touch < frame->rows[row + 1].touch; touch++) {
-    const unsigned where = frame->touches[touch];
-    if (where < VCS_WHERE_TIMER && frame->touch_values[touch] != m->ram[where]) return true;
+    const unsigned location = frame->touches[touch];
+    if (location < VCS_LOCATION_TIMER && frame->touch_values[touch] != m->ram[location]) return true;
   }
   return false;
 }
 
-/* The last of the next rows that reads a byte of RAM in which the flip differs now; frame->count: none does. */
+/* Returns the last of the next AHEAD_ROWS rows that reads a byte of RAM in which the flip differs; frame->count: none.
+ */
 static uint32_t last_reader(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
-  for (uint32_t end = frame->count - row > AHEAD ? row + AHEAD : frame->count; end-- > row;) {
+  for (uint32_t end = frame->count - row > AHEAD_ROWS ? row + AHEAD_ROWS : frame->count; end-- > row;) {
     if (reads_other(frame, m, end)) return end;
   }
   return frame->count;
 }
 
-/* Whether a flip that stands where a row stands falls asleep there. */
-VCS_SLOW_FN bool meet(beside_t *beside, const vcs_t *m) {
+/* Whether a flip that has the state of beside->row can sleep there. */
+VCS_SLOW_FN bool can_sleep(beside_t *beside, const vcs_t *m) {
   const vcs_base_frame_t *frame = beside->frame;
-  if (!is_wired(frame, m, &frame->rows[beside->row])) return false;
+  if (!has_mapping(frame, m, &frame->rows[beside->row])) return false;
   const uint32_t reader = last_reader(frame, m, beside->row);
   if (reader == frame->count) return true;
   beside->next = VCS_CYCLES((uint64_t)frame->cycles[reader] + 1);
   return false;
 }
 
-/* The first row from `row` on that is not earlier than a time: the flip has passed a loop that waits. */
+/* Returns the first row from `row` on that does not begin before a time, by binary search. */
 VCS_SLOW_FN uint32_t find_row(const vcs_base_frame_t *frame, uint32_t row, uint32_t cycles) {
   uint32_t end = frame->count + 1;
   while (row < end) {
@@ -109,49 +114,49 @@ VCS_SLOW_FN uint32_t find_row(const vcs_base_frame_t *frame, uint32_t row, uint3
   return row;
 }
 
-/* A flip on the base's path differs in registers that may still be read: the time from which on they are not, or a
- * little later, or when it looks again. */
+/* Returns the time of a row, at most WAIT_ROWS later, from which on the base does not read these registers. Rows are
+ * tried at growing distances, so it may be a little late. */
 VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, uint32_t row, uint64_t registers) {
-  const uint32_t last = frame->count - row > PATIENCE ? row + PATIENCE : frame->count;
+  const uint32_t last = frame->count - row > WAIT_ROWS ? row + WAIT_ROWS : frame->count;
   uint32_t at = row;
   while (at < last && frame->rows[at].live & registers) at += 1 + (at - row) / 4;
   return VCS_CYCLES((uint64_t)frame->cycles[at < last ? at : last]);
 }
 
-/* Whether a flip stands where a row of the base stands. If not, it is not worth looking before beside->next. */
-VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
+/* Whether a flip can sleep at a row of the base now. If not, sets beside->next. */
+VCS_HOT_FN bool has_met(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
   const vcs_base_frame_t *frame = beside->frame;
   const uint32_t cycles = vcs_cpu_cycles(cpu);
   uint32_t row = beside->row;
-  for (int i = 0; frame->cycles[row] < cycles; i++, row++) { /* the time behind the last is never reached */
-    if (VCS_UNLIKELY(i == NEAR)) {
+  for (int i = 0; frame->cycles[row] < cycles; i++, row++) { /* the last time is never reached */
+    if (VCS_UNLIKELY(i == NEAR_ROWS)) {
       row = find_row(frame, row, cycles);
       break;
     }
   }
   beside->row = row;
   if (frame->cycles[row] != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
-    beside->next = VCS_CYCLES((uint64_t)cycles + SHIFTED);
+    beside->next = VCS_CYCLES((uint64_t)cycles + LOOK_AFTER_SHIFT);
     return false;
   }
-  const vcs_stand_t *stand = &frame->rows[row];
-  beside->next = VCS_CYCLES((uint64_t)cycles + ELSEWHERE);
-  if ((stand->key & 0xFFFFFF) != (cpu->pc | (uint32_t)cpu->sp << VCS_KEY_SP)) return false;
-  const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
-  const uint64_t differs = (key ^ stand->key) & stand->live;
+  const vcs_row_start_t *start = &frame->rows[row];
+  beside->next = VCS_CYCLES((uint64_t)cycles + LOOK_AFTER_DETOUR);
+  if ((start->key & 0xFFFFFF) != (cpu->pc | (uint32_t)cpu->sp << VCS_KEY_SP)) return false;
+  const uint64_t key = vcs_register_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
+  const uint64_t differs = (key ^ start->key) & start->live;
   if (differs) {
     beside->next = wait_for(frame, row, differs);
     return false;
   }
-  if (over || row == frame->count) return over && row == frame->count && is_wired(frame, m, stand);
-  return meet(beside, m);
+  if (over || row == frame->count) return over && row == frame->count && has_mapping(frame, m, start);
+  return can_sleep(beside, m);
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
   beside_t beside = {frame, from, VCS_CYCLES((uint64_t)m->cycles + 1)};
   if (from < frame->count) { /* what the first instruction sets is not the base's */
-    const uint64_t set = wait_for(frame, from + 1, vcs_facts_of[frame->deeds[from].opcode].sets);
+    const uint64_t set = wait_for(frame, from + 1, vcs_facts_of[frame->data[from].opcode].sets);
     if (set > beside.next) beside.next = set;
   }
   vcs_video_t *video = &note->video;
@@ -176,7 +181,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
     vcs_cpu_t registers;
     vcs_cpu_load(&registers, m);
     if (m->jammed | note->full) break;
-    if (left != most && look(&beside, &registers, m, over)) {
+    if (left != most && has_met(&beside, &registers, m, over)) {
       met = (int32_t)beside.row;
       break;
     }
@@ -189,41 +194,42 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
   return met;
 }
 
-/* Whether all that a row has changed is registers, time and one byte of RAM. */
+/* Whether a row changes only registers, time and one byte of RAM. */
 static bool is_simple(const vcs_base_frame_t *frame, uint32_t row) {
-  const vcs_deed_t *deed = &frame->deeds[row];
-  const unsigned reg = deed->addr & 63;
-  const bool sounds = !(deed->addr & 0x1080) && reg >= VCS_AUDC0 && reg <= VCS_AUDV1;
-  return !deed->many && !sounds && frame->rows[row].wiring == frame->rows[row + 1].wiring;
+  const vcs_row_data_t *data = &frame->data[row];
+  const unsigned reg = data->addr & 63;
+  const bool sounds = !(data->addr & 0x1080) && reg >= VCS_AUDC0 && reg <= VCS_AUDV1;
+  return !data->listed && !sounds && frame->rows[row].mapping == frame->rows[row + 1].mapping;
 }
 
+/* Sets the CPU to the state of a row. */
 static void take_registers(vcs_cpu_t *cpu, const vcs_base_frame_t *frame, uint32_t row) {
-  const vcs_stand_t *stand = &frame->rows[row];
+  const vcs_row_start_t *start = &frame->rows[row];
   cpu->time = VCS_CYCLES((uint64_t)frame->cycles[row]);
-  cpu->pc = (uint16_t)stand->key;
-  cpu->sp = (uint8_t)(stand->key >> VCS_KEY_SP);
-  cpu->a = (uint8_t)(stand->key >> VCS_KEY_A);
-  cpu->x = (uint8_t)(stand->key >> VCS_KEY_X);
-  cpu->y = (uint8_t)(stand->key >> VCS_KEY_Y);
-  vcs_cpu_set_status(cpu, (uint8_t)(stand->key >> VCS_KEY_P));
+  cpu->pc = (uint16_t)start->key;
+  cpu->sp = (uint8_t)(start->key >> VCS_KEY_SP);
+  cpu->a = (uint8_t)(start->key >> VCS_KEY_A);
+  cpu->x = (uint8_t)(start->key >> VCS_KEY_X);
+  cpu->y = (uint8_t)(start->key >> VCS_KEY_Y);
+  vcs_cpu_set_status(cpu, (uint8_t)(start->key >> VCS_KEY_P));
 }
 
-/* Rows that only change registers are passed, and of simple ones the byte is stored. The last row of the frame is
- * executed, because it leaves its byte on the bus; everywhere else the next instruction's first fetch replaces that. */
+/* Rows that only change registers are skipped, and for simple rows the byte is stored. The last row of the frame is
+ * executed, because the byte that it leaves on the bus stays there; elsewhere the next fetch replaces that byte. */
 void vcs_concurrent_advance(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                             uint32_t from, uint32_t to) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_video_t *video = &note->video;
   vcs_cpu_load(cpu, m);
-  for (uint32_t row = frame->effects[from]; from < to; row = frame->effects[from]) {
+  for (uint32_t row = frame->next_effect[from]; from < to; row = frame->next_effect[from]) {
     if (row >= to) {
       if (to < frame->count) break;
       row = to - 1;
     }
     from = row + 1;
-    const vcs_deed_t *deed = &frame->deeds[row];
+    const vcs_row_data_t *data = &frame->data[row];
     if (from < frame->count && is_simple(frame, row)) {
-      if (deed->out != VCS_NO_BYTE) m->ram[deed->out] = deed->written;
+      if (data->ram_written != VCS_NO_BYTE) m->ram[data->ram_written] = data->value_written;
       continue;
     }
     take_registers(cpu, frame, row);

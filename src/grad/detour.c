@@ -1,9 +1,9 @@
 /* detour.c: a branch that turns along a direction.
  *
  * A fork (fork.c) runs the other side of a branch from the machine of the run, as if nothing but the flag had moved.
- * Along a direction more is known: the tangents say which other bytes have moved, and where to. If they are whole moves
- * (vcs_move_along), the run beside this one is known as a machine. At a branch that turns it is executed from there,
- * with everything moved, until it meets the run. The differences at the meeting are all tangents from then on.
+ * Along a direction more is known: the tangents say which other bytes have moved, and by how much. If they are whole
+ * moves (vcs_move_along), they define a second machine. At a branch that turns, that machine, with everything moved, is
+ * executed from the branch until it meets the run. From the meeting on, its differences from the run are the tangents.
  *
  *        branch --- run, nothing moves ------ meeting --->
  *            \                               /
@@ -13,8 +13,8 @@
  * side are one detour, not a sum of forks, and a move that the other side undoes is undone.
  *
  * As a linear map a detour passes on the tangents that are the same at the meeting; all other differences there are the
- * branch's doing, the column of its flag. The product backwards along the direction is the transpose of that. On the
- * way it walks over the run as usual, for the adjoints of what has not moved.
+ * column of the branch's flag. The product backwards along the direction is the transpose of that map. Between meeting
+ * and branch the backward walk visits the run's rows as usual, for the adjoints of what has not moved.
  *
  * If the tangents are not whole moves, the branch has its fork. If they are and the two runs do not meet within the
  * window, no derivative passes the branch (docs/gradients.md, Stops).
@@ -31,7 +31,7 @@ void vcs_detours_free(vcs_detours_t *d) {
 
 /* ---- The machine beside the run -------------------------------------------------------------------------------- */
 
-/* Numbers of four bytes. */
+/* Whether a field of the machine is a number of four bytes, whose tangent is in its first slot. */
 static bool is_number(size_t offset) {
   return offset == VCS_OFFSET(cycles) || offset == VCS_OFFSET(timer_cycle) || offset == VCS_OFFSET(dump_cycle) ||
          (offset >= VCS_OFFSET(paddle) && offset < VCS_OFFSET(paddle) + sizeof((vcs_t *)0)->paddle);
@@ -49,7 +49,7 @@ static bool move_number(vcs_t *m, size_t offset, float tangent) {
   return true;
 }
 
-/* Keeps the tangents of a byte, and moves it in f->other. False: they are not one move. */
+/* Records the tangents of a byte and applies them to f->other. False: they are not one whole move. */
 static bool carry_byte(vcs_forks_t *f, const vcs_sweep_t *s, size_t offset) {
   vcs_detours_t *d = &f->detours;
   const float *slots = vcs_slots(s, offset);
@@ -85,7 +85,7 @@ static bool is_compared(size_t offset) {
          (offset >= VCS_OFFSET(vsync) && offset < VCS_OFFSET(first_copy_off)) || offset >= VCS_OFFSET(cart_ram);
 }
 
-/* The tangent of a slot after a detour, by its differences. */
+/* Returns the tangent of a slot after a detour, which is its difference at the meeting. */
 static float difference_at(const vcs_forks_t *f, const vcs_detour_t *detour, uint32_t slot) {
   for (int32_t i = detour->first; i < detour->first + detour->count; i++) {
     if (f->differences[i].slot == slot) return f->differences[i].by;
@@ -102,7 +102,7 @@ static vcs_detour_t *add_detour(vcs_detours_t *d) {
   return &d->all[d->count];
 }
 
-/* Where it may end, in windows of forks. A detour is executed only where a branch turns, so it can be longer. */
+/* A detour may be this many times as long as a fork's window: it is executed only where a branch turns. */
 enum { WINDOWS = 4 };
 
 bool vcs_detour_take(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch, uint32_t flag) {

@@ -1,9 +1,10 @@
-/* difference_crc.c: tables for zeros, and two ways to get the CRC-32 of 160 bytes (difference_crc.h has the idea).
+/* difference_crc.c: tables for zeros, and two ways to compute the CRC-32 of a difference (difference_crc.h explains
+ * it).
  *
- * By table: four bytes at a time. By multiplication: 16 bytes of a message stand for a polynomial, and 16 bytes further
- * on it is worth the same as its two halves times x^160 and x^96 modulo the CRC's polynomial (in the reflected order of
- * bits: Gopal and others, Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, 2009). So a row is
- * folded into its last 16 bytes, and four steps by table are left.
+ * By table: four bytes at a time. By multiplication: 16 bytes of a message are a polynomial; moved on by 16 bytes, it
+ * is congruent, modulo the CRC's polynomial, to its two halves times x^160 and x^96 (in the reflected order of bits:
+ * Gopal and others, Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, 2009). So a row is folded
+ * into its last 16 bytes, and four steps by table finish it.
  */
 #include "grad/difference_crc.h"
 
@@ -22,12 +23,12 @@
 _Static_assert(VCS_WIDTH % VCS_CRC_BLOCK == 0 && VCS_FRAME_BYTES / VCS_WIDTH < 1 << VCS_CRC_ROWS_LOG,
                "a picture is rows of blocks");
 
-/* A register that has passed zeros is the sum of what its four bytes become. */
+/* Returns a register after the zeros of a table. */
 static uint32_t carry(const vcs_crc_carry_t over, uint32_t crc) {
   return over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
 }
 
-/* A table from what it has for single bits: what a byte becomes is the sum over its bits. */
+/* Completes a table that has its entries for single bits: an entry is the XOR of those of its bits. */
 static void sum_bits(vcs_crc_carry_t made) {
   for (int byte = 0; byte < 4; byte++) {
     made[byte][0] = 0;
@@ -35,7 +36,7 @@ static void sum_bits(vcs_crc_carry_t made) {
   }
 }
 
-/* Carries over the zeros of one table, some times. */
+/* Makes a table for `times` as many zeros as another one has. */
 static void prepare_carry(const vcs_crc_carry_t over, int times, vcs_crc_carry_t made) {
   for (int bit = 0; bit < 32; bit++) {
     uint32_t crc = 1u << bit;
@@ -72,18 +73,18 @@ static uint32_t by_table(const vcs_difference_crc_t *d, const uint8_t *one, cons
                          int32_t *count) {
   uint32_t crc = 0;
   for (size_t at = 0; at < size; at += VCS_CRC_BLOCK, one += VCS_CRC_BLOCK, other += VCS_CRC_BLOCK) {
-    uint8_t differs[VCS_CRC_BLOCK], here = 0;
+    uint8_t differs[VCS_CRC_BLOCK], bytes = 0;
     if (memcmp(one, other, VCS_CRC_BLOCK) == 0) {
       if (crc) crc = carry(d->over_block, crc);
       continue;
     }
-    for (int i = 0; i < VCS_CRC_BLOCK; i++) here += (differs[i] = one[i] ^ other[i]) != 0;
+    for (int i = 0; i < VCS_CRC_BLOCK; i++) bytes += (differs[i] = one[i] ^ other[i]) != 0;
     for (int i = 0; i < VCS_CRC_BLOCK; i += 4) {
       const uint32_t four = (uint32_t)differs[i] | (uint32_t)differs[i + 1] << 8 | (uint32_t)differs[i + 2] << 16 |
                             (uint32_t)differs[i + 3] << 24;
       crc = carry(d->over_four, crc ^ four);
     }
-    *count += here;
+    *count += bytes;
   }
   return crc;
 }

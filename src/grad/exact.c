@@ -42,17 +42,19 @@ float *vcs_slot(const vcs_slot_list_t *list, size_t slot) {
 
 /* A product under way. */
 typedef struct {
-  vcs_arena_t arena; /* of its arrays */
+  vcs_arena_t arena; /* of the arrays below */
   const vcs_run_t *run;
   const vcs_grad_outputs_t *outputs;
-  int32_t *horizons;
-  float **pixels, **states, *scores;
-  float *both_ends; /* if there are two buffers for the last state: room for one that stands for them, else NULL */
+  int32_t *horizons;        /* rows.horizons: frames after which an output is wanted, counted from 1 */
+  float **pixels, **states; /* by horizon: the caller's buffers, or NULL */
+  float *scores;            /* by horizon */
+  float *both_ends;         /* with has_two_ends: 8 * vcs_state_size, their sum (VJP) or a copy (JVP); else NULL */
   vcs_jacobian_options_t options;
   vcs_jacobian_rows_t rows;
   float scale[256];
 } product_t;
 
+/* Whether the caller wants an output of a frame. */
 static bool looks_at(const vcs_grad_outputs_t *outputs, int32_t frame, int32_t frames) {
   return outputs->rewards || (outputs->pixels && outputs->pixels[frame]) ||
          (outputs->states && outputs->states[frame]) || (outputs->state && frame + 1 == frames);
@@ -63,7 +65,7 @@ static bool has_two_ends(const product_t *p) {
   return p->outputs->state && p->outputs->states && p->outputs->states[p->run->frames - 1];
 }
 
-/* Adjoints that are all zero ask for nothing. */
+/* Returns adjoints, or NULL if all of them are zero: their output need not be looked at. */
 static float *unless_zero(float *adjoints, size_t count) {
   for (size_t i = 0; adjoints && i < count; i++) {
     if (adjoints[i] != 0) return adjoints;
@@ -71,8 +73,7 @@ static float *unless_zero(float *adjoints, size_t count) {
   return NULL;
 }
 
-/* The frames that are looked at are horizons. The state after the last frame may have two
- * buffers (has_two_ends). */
+/* Prepares a product: frames with an output become horizons, with pointers to the caller's buffers. */
 static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_grad_options_t *options,
                                  const vcs_grad_outputs_t *outputs, bool reverse, vcs_error_t *error) {
   const size_t frames = (size_t)run->frames;

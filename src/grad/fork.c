@@ -57,7 +57,7 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f->other_frames);
   free(f->other);
   free(f->base);
-  free(f->next_here);
+  free(f->next_at_pc);
   free(f->by_row);
   free(f->last_by_row);
   free(f->branch_at);
@@ -222,7 +222,7 @@ VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_cpu_t
   const int32_t last = row + way->window;
   int32_t j = first[cpu->pc & (ADDRESSES - 1)];
   if (j < 0 || j > last || is_inside(way, cpu->pc)) return -1;
-  for (; j >= 0 && j <= last; j = f->next_here[j]) {
+  for (; j >= 0 && j <= last; j = f->next_at_pc[j]) {
     const vcs_row_t *at = &f->tape->rows[j];
     if (at->pc == cpu->pc && at->sp == cpu->sp && shallowest(f, row, j) == way->sp &&
         (!way->in_line || is_in_line(f, at, (uint32_t)(cpu->time >> VCS_CYCLES_SHIFT))))
@@ -373,7 +373,7 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
   f->along = along;
   f->known = f->failed = false;
   size_t rows = (size_t)tape->count + 1;
-  if (!vcs_forks_room((void **)&f->next_here, rows, sizeof(int32_t)) ||
+  if (!vcs_forks_room((void **)&f->next_at_pc, rows, sizeof(int32_t)) ||
       !vcs_forks_room((void **)&f->by_row, rows, sizeof(int32_t)) ||
       !vcs_forks_room((void **)&f->last_by_row, rows, sizeof(int32_t)) ||
       !vcs_forks_room((void **)&f->branch_at, rows, sizeof(int32_t)) ||
@@ -390,7 +390,7 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
     int32_t next = i + 1, *here = &f->first[tape->rows[i].pc & (ADDRESSES - 1)];
     while (next < tape->count && tape->rows[next].sp <= tape->rows[i].sp) next = f->popped[next];
     f->popped[i] = next;
-    f->next_here[i] = *here;
+    f->next_at_pc[i] = *here;
     *here = i;
   }
   for (int32_t i = 0; i < tape->count; i++) f->first[tape->rows[i].pc & (ADDRESSES - 1)] = -1;

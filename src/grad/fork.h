@@ -11,9 +11,9 @@ typedef struct {
   float direction;      /* +1: the move goes up */
   int32_t steps;        /* that the column is of; 0: it is not known */
   float share;          /* along a direction: how much of the slot's tangent goes into the column */
-  bool of_rom;
-  bool written; /* the region writes that byte: without a column nothing is left of the move */
-  bool lost;    /* it has none: the move does not arrive at the exit */
+  bool of_rom;          /* it is a bit of ROM */
+  bool written;         /* the region writes that byte: without a column nothing is left of the move */
+  bool lost;            /* it has no column, because it does not arrive at the exit */
 } vcs_move_t;
 
 /* Rows [entry, exit) of the run as one primitive. */
@@ -70,7 +70,7 @@ struct vcs_forks {
   const uint8_t *frames; /* the frame buffers after the frame */
   uint8_t *other_frames; /* those of the other side */
   vcs_t *other, *base;   /* the other side's machine; the run's at the meeting, as far as it is compared */
-  int32_t *next_here;    /* by row: the next row with the same PC */
+  int32_t *next_at_pc;   /* by row: the next row with the same PC */
   int32_t *by_row;       /* by row: the first fork that meets there */
   int32_t *last_by_row;  /* and the last one */
   int32_t *branch_at;    /* by row: which branch it is, or -1 */

@@ -30,7 +30,11 @@
 #include "grad/sweep.h"
 #include "host/arena.h"
 
-enum { FRAMES_PAID = 20, WINDOW = 256, MOST = 1024 };
+enum {
+  FRAMES_PAID = 20, /* the default budget, for each frame of the run */
+  WINDOW = 256,     /* the default window of forks, in instructions */
+  MOST = 1024       /* bits of one walk */
+};
 
 /* Prices, in frames of ale-py; those of bits, which are expected at first, are for each frame of the run. */
 static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,
@@ -42,8 +46,8 @@ enum { SEEN, UNSEEN_CONTROL, UNSEEN_IN_SEEN_BYTE, UNSEEN_RAM, UNSEEN_ROM, UNSEEN
 /* A bit that may be flipped. */
 typedef struct {
   size_t slot;
-  float doubt; /* of those of the same turn, a bit with more comes first */
-  int turn;    /* one of the following */
+  float doubt; /* within a turn, bits with more doubt are flipped first */
+  int turn;    /* SEEN, ... */
 } candidate_t;
 
 typedef struct {
@@ -53,7 +57,7 @@ typedef struct {
   vcs_slot_list_t list;
   vcs_arena_t arena;
   candidate_t *candidates;
-  size_t count, done;
+  size_t count, done; /* candidates, and those that have been flipped */
   vcs_place_t *places;
   float *numbers; /* tangents or adjoints of the places */
   float *bytes;   /* VJP: by byte of the state and of ROM, the largest derivative that was found in its bits */
@@ -215,6 +219,7 @@ static float *byte_of(const hybrid_t *h, size_t slot) {
   return slot < h->list.state + h->list.rom ? &h->bytes[slot / 8] : NULL;
 }
 
+/* Records a derivative that was found in the byte of a slot. */
 static void see(const hybrid_t *h, size_t slot, float derivative) {
   float *byte = byte_of(h, slot);
   if (byte) *byte = fmaxf(*byte, fabsf(derivative));

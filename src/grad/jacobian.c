@@ -9,6 +9,7 @@
  * Some bytes of a machine have no influence on any output, and may stay different after a flip has rejoined the run:
  * counters, sound, the byte left on the bus, the clocks of past HMOVEs. They are not outputs.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,7 @@
 
 enum { RAM_BYTES = 128, RAM_BITS = 1024, ALL_OUTPUTS = 63 };
 
-/* ---- Bytes of the machine that are outputs ------------------------------------------------------------------------
- */
+/* ---- Bytes of the machine that are outputs ---------------------------------------------------------------------- */
 
 /* Marks each byte of a machine: VCS_OF_STATE, and VCS_OF_CPU. */
 enum { VCS_MACHINE_BYTES = sizeof(vcs_t) };
@@ -37,8 +37,7 @@ static void mark_outputs(uint8_t *outputs, size_t size) {
 #undef MARK
 }
 
-/* ---- What flips change ----------------------------------------------------------------------------------------------
- */
+/* ---- What flips change ------------------------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_jacobian_entry_t *entries;
@@ -46,17 +45,17 @@ typedef struct {
 } list_t;
 
 typedef struct {
-  uint32_t of;
-  size_t rows;      /* of a picture */
-  uint8_t *outputs; /* mark_outputs */
-  size_t state_size;
-  list_t *lists;   /* by flip; or NULL, and then: */
-  double *sums;    /* by flip: what changes times the adjoints */
-  uint8_t *counts; /* with sums, by horizon and row of the picture: 0: its adjoints are zero */
-  const vcs_jacobian_rows_t *adjoints;
-  const float *values;
-  size_t channels;
-  bool failed; /* no memory; any thread may say so */
+  uint32_t of;       /* the outputs that are wanted: VCS_OF_... */
+  size_t rows;       /* rows of a picture */
+  uint8_t *outputs;  /* by byte of the machine: mark_outputs */
+  size_t state_size; /* bytes of a machine */
+  list_t *lists;     /* by flip; NULL for a VJP, which needs no lists but the following */
+  double *sums;      /* by flip: its changes times the adjoints */
+  uint8_t *counts;   /* horizons x rows: 0: all adjoints of the picture's row are zero; NULL: unknown */
+  const vcs_jacobian_rows_t *adjoints; /* of the outputs */
+  const float *values;                 /* 256 x channels: what a pixel is worth, by palette index */
+  size_t channels;                     /* numbers of a pixel */
+  atomic_bool failed;                  /* memory ran out; set by any thread */
 } gather_t;
 
 static void add(gather_t *gather, size_t flip, int horizon, uint32_t of, size_t index, int32_t base, int32_t flipped) {
@@ -75,6 +74,7 @@ static void add(gather_t *gather, size_t flip, int horizon, uint32_t of, size_t 
       (vcs_jacobian_entry_t){(uint32_t)flip, (uint16_t)horizon, (uint16_t)of, (uint32_t)index, base, flipped};
 }
 
+/* Returns the changes of a byte's bits times their adjoints. */
 static double bits_times(const float *adjoints, int base, int flipped) {
   double sum = 0;
   for (unsigned bits = (unsigned)(base ^ flipped); bits; bits &= bits - 1) {
@@ -84,6 +84,7 @@ static double bits_times(const float *adjoints, int base, int flipped) {
   return sum;
 }
 
+/* Returns the change of a pixel times its adjoints. */
 static double pixel_times(const gather_t *gather, const float *adjoints, int base, int flipped) {
   const size_t channels = gather->channels;
   double sum = 0;
@@ -94,7 +95,7 @@ static double pixel_times(const gather_t *gather, const float *adjoints, int bas
   return sum;
 }
 
-/* An output that differs: an entry of the flip's list, or a term of its sum. */
+/* Records an output that differs: as an entry of the flip's list, or as a term of its sum. */
 static void found(gather_t *gather, size_t flip, int h, uint32_t of, size_t index, int32_t base, int32_t flipped) {
   const vcs_jacobian_rows_t *a = gather->adjoints;
   if (gather->lists) {
@@ -117,6 +118,7 @@ static void found(gather_t *gather, size_t flip, int h, uint32_t of, size_t inde
   }
 }
 
+/* Whether an output is wanted at a horizon. */
 static bool wanted(const gather_t *gather, int horizon, uint32_t of) {
   const vcs_jacobian_rows_t *a = gather->adjoints;
   if (!(gather->of & of)) return false;
@@ -378,7 +380,7 @@ vcs_status_t vcs_jacobian_rows_jvp(const vcs_run_t *run, const vcs_jacobian_opti
   return status;
 }
 
-/* The caller's outputs, which lie behind each other, as rows. `pointers` is to be freed. */
+/* Makes rows of the caller's outputs, which are contiguous arrays. The caller frees *pointers. */
 static vcs_status_t make_rows(const vcs_run_t *run, const vcs_jacobian_options_t *options,
                               const vcs_jacobian_outputs_t *outputs, float ***pointers, vcs_jacobian_rows_t *rows,
                               vcs_error_t *error) {

@@ -1,40 +1,41 @@
 /* region.c: a short piece of the run with branches in it as one primitive.
  *
- * Forks multiply: in a loop, each turn's branch is differentiated as if the others stood still, and a byte whose move
- * turns three branches in a row is a sum of three moves. From the instruction that sets a branch's flag up to where the
- * two sides of that branch meet, the run is therefore one primitive: a division by subtraction, a delay loop, a chain
- * of comparisons.
+ * Forks multiply: in a loop, the branch of each turn is differentiated as if the others did not change, and a byte
+ * whose move turns three branches in a row becomes a sum of three moves. Here a piece of the run, from the instruction
+ * that sets a branch's flag to the row where the two sides of that branch meet, is one primitive instead: a division by
+ * subtraction, a delay loop, a chain of comparisons.
  *
  *        DEY, BPL, DEY, BPL, ... | exit          inputs: bytes and flags that the region reads before it writes them
  *        '------- region -------'                each move of each input is executed from the entry to the exit; the
  *                                                differences there are its column
  *
- * What the region reads or writes depends on its inputs only; all other bytes, and time, pass it unchanged. Branches
- * in it have no forks. Regions are found from the tape: the first branch that is in none begins one, if its sides meet
- * (fork.c), if the region reads and writes registers, RAM and ROM only (so that time is no input) without the stack,
- * if it is short and has few inputs, and if no fork of an earlier branch meets inside of it.
+ * What the region writes depends on its inputs only; all other bytes, and time, pass it unchanged. Branches in it have
+ * no forks. Regions are found from the tape: the first branch that is in none begins one, if its sides meet (fork.c),
+ * if the region accesses only registers, RAM and ROM (so that time is no input) and not the stack, if it is short and
+ * has few inputs, and if no fork of an earlier branch meets inside it.
  *
- * A move that does not arrive at the exit has no column; of a byte that the region only reads the move itself is left.
- * Columns are found when they are first needed, and both products use the same ones. A tangent of n moves of a byte in
- * one direction, such as that of a position after n frames of a held stick, executes n steps at once; like that of a
- * branch, what is left of it is cut at 1.
+ * A move that does not arrive at the exit has no column; if the region only reads the byte, its move passes the region
+ * unchanged. Columns are found when they are first needed, and both products use the same ones. A tangent of n moves of
+ * a byte in one direction, such as that of a position after n frames of a held stick, executes n steps at once; its
+ * share of that column is cut at 1, as at a branch.
  *
- * Where all tangents are whole steps, rows and detours (detour.c) do better, and no region is crossed. There are
- * regions along a direction only, where few moves have a tangent. A VJP without one would have to execute all moves of
- * all regions, which costs more than it gains (docs/gradients.md).
+ * Where all tangents are whole steps, rows and detours (detour.c) are more exact, and no region is crossed. Regions
+ * exist only along a direction, where few moves have a tangent: a VJP without a direction would have to execute all
+ * moves of all regions, which costs more than it gains (docs/gradients.md).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fork.h"
 
+/* The first three bound the cost of a region: each of its moves executes it once. */
 enum {
-  LENGTH_MAX = 128,
-  INPUTS_MAX = 8,
-  SETTER_ROWS = 8,
-  REGISTERS = 3,
+  LENGTH_MAX = 128, /* rows of a region */
+  INPUTS_MAX = 8,   /* bytes that it reads */
+  SETTER_ROWS = 8,  /* rows before a branch that may set its flag */
+  REGISTERS = 3,    /* A, X and Y */
   RAM = 128,
-  MOVES_MAX = VCS_SLOTS * INPUTS_MAX + 8
+  MOVES_MAX = VCS_SLOTS * INPUTS_MAX + 8 /* moves of bytes and of flags */
 };
 
 /* ---- Finding them ----------------------------------------------------------------------------------------------- */
@@ -54,7 +55,8 @@ static void survey_ram(vcs_survey_t *u, uint16_t addr, bool reads, bool writes) 
   if (writes) u->ram_written[at] = 1;
 }
 
-/* False: the row does what a region must not. `banks` are those of the region. */
+/* Adds what a row reads and writes. False: the row must not be in a region. `banks`: a machine with the region's banks.
+ */
 static bool survey_row(const vcs_forks_t *f, const vcs_t *banks, const vcs_row_t *row, vcs_survey_t *u) {
   const vcs_opcode_t op = vcs_opcode(row->opcode);
   const vcs_uses_t uses = vcs_uses(row->opcode);
@@ -102,7 +104,7 @@ static bool add_move(vcs_forks_t *f, vcs_region_t *region, uint32_t slot, float 
   return true;
 }
 
-/* A byte that the region reads or writes; with the moves of one that it reads. */
+/* Adds a byte that the region reads or writes, with its moves if the region reads it. False: no memory. */
 static bool add_byte(vcs_forks_t *f, vcs_region_t *region, size_t offset, bool read, bool written) {
   vcs_regions_t *r = &f->regions;
   if (!read && !written) return true;
@@ -118,7 +120,7 @@ static bool add_byte(vcs_forks_t *f, vcs_region_t *region, size_t offset, bool r
   return true;
 }
 
-/* The bits of a byte of ROM, once. */
+/* Adds the bits of a byte of ROM as moves, unless they are there. False: no memory. */
 static bool add_rom(vcs_forks_t *f, vcs_region_t *region, uint16_t addr) {
   const vcs_regions_t *r = &f->regions;
   if (!(addr & 0x1000)) return true;
@@ -134,7 +136,7 @@ static bool add_rom(vcs_forks_t *f, vcs_region_t *region, uint16_t addr) {
   return true;
 }
 
-/* Bytes of ROM that are inputs: data, and operands, but for those of branches and jumps. */
+/* Adds the bytes of ROM that are inputs: data, and operands except those of branches and jumps. False: no memory. */
 static bool add_roms(vcs_forks_t *f, vcs_region_t *region) {
   for (int32_t i = region->entry; i < region->exit; i++) {
     const vcs_row_t *row = &f->tape->rows[i];
@@ -148,7 +150,7 @@ static bool add_roms(vcs_forks_t *f, vcs_region_t *region) {
   return true;
 }
 
-/* The machine before a region, in `before`. */
+/* Builds the machine before a region in f->regions.before, by undoing rows from its first branch back. */
 static void make_before(vcs_forks_t *f, int32_t branch, int32_t entry) {
   const vcs_tape_t *tape = f->tape;
   const vcs_row_t *row = &tape->rows[entry];
@@ -165,7 +167,7 @@ static void make_before(vcs_forks_t *f, int32_t branch, int32_t entry) {
   f->regions.before_row = entry;
 }
 
-/* Makes rows a region if they can be one. */
+/* Makes rows [entry, exit) a region if they can be one. False: no memory. */
 static bool add_region(vcs_forks_t *f, int32_t branch, int32_t entry, int32_t exit) {
   vcs_regions_t *r = &f->regions;
   vcs_survey_t u = {0};
@@ -208,7 +210,7 @@ static bool meets_at(const vcs_forks_t *f, int32_t row, int32_t entry) {
   return false;
 }
 
-/* The row that sets the flag of a branch; or the branch. */
+/* Returns the row that sets the flag of a branch, or the branch's own row if none near it does. */
 static int32_t entry_of(const vcs_forks_t *f, int32_t branch_row, int32_t from) {
   const vcs_row_t *rows = f->tape->rows;
   const uint8_t flag = vcs_branch_flag(rows[branch_row].opcode);
@@ -263,8 +265,8 @@ void vcs_regions_free(vcs_regions_t *r) {
 
 /* ---- Columns ---------------------------------------------------------------------------------------------------- */
 
-/* The number of steps of a move that a tangent has, at most as many as fit into the byte. Flags and bits of ROM have
- * one. */
+/* Returns how many steps of a move a tangent has, at most as many as fit into the byte, and at least one. Flags and
+ * bits of ROM have one. */
 static int32_t steps_along(vcs_forks_t *f, const vcs_region_t *region, const vcs_move_t *move, float along) {
   const size_t offset = move->slot / VCS_SLOTS;
   if (move->of_rom || offset == VCS_OFFSET(p) || along < 1.5F) return 1;
@@ -274,10 +276,10 @@ static int32_t steps_along(vcs_forks_t *f, const vcs_region_t *region, const vcs
   return most < 1 ? 1 : along >= (float)most ? most : (int32_t)(along + 0.5F);
 }
 
-/* Executes a move, of so many steps, from the entry to the exit. */
+/* Executes a region with a move of so many steps, and keeps the differences at the exit as the move's column. */
 static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *move, int32_t steps) {
   vcs_regions_t *r = &f->regions;
-  const vcs_row_t *there = &f->tape->rows[region->exit];
+  const vcs_row_t *exit = &f->tape->rows[region->exit];
   const vcs_cart_t *cart = move->of_rom ? &r->patched : f->cart;
   vcs_video_t other_video, *video = &other_video;
   vcs_cpu_t registers, *cpu = &registers;
@@ -297,7 +299,7 @@ static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *mov
   for (int32_t left = region->exit - region->entry + f->window; left && !arrived; left--) {
     vcs_cpu_instruction(VCS_HERE);
     if (cpu->stop & VCS_STOP_FRAME || m->jammed) break;
-    arrived = cpu->pc == there->pc && cpu->sp == there->sp;
+    arrived = cpu->pc == exit->pc && cpu->sp == exit->sp;
   }
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;
@@ -309,7 +311,7 @@ static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *mov
   move->count = f->difference_count - move->first;
 }
 
-/* Forward: adds the column of a move, times the tangent of its slot. */
+/* Forwards: adds the column of a move times the tangent of its slot. */
 static void link_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region, vcs_move_t *move, float tangent) {
   float along = move->direction * tangent;
   const int32_t steps = steps_along(f, region, move, along);
@@ -327,7 +329,7 @@ static void link_forwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *re
   }
 }
 
-/* Backwards: the adjoint of the slot of a move. */
+/* Backwards: returns the adjoint of a move's slot, the product of its column and the adjoints at the exit. */
 static float link_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region, vcs_move_t *move) {
   float sum = 0;
   if (!move->steps) run_move(f, region, move, 1);

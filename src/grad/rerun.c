@@ -53,7 +53,7 @@ vcs_status_t vcs_place_check(const vcs_run_t *run, const vcs_place_t *place, vcs
   return VCS_OK;
 }
 
-/* Where an input is in the controls. */
+/* Returns the byte of the controls that an input is in, and sets *mask to its bit. */
 static uint8_t *input_byte(vcs_controls_t *controls, uint32_t input, uint8_t *mask) {
   _Static_assert(VCS_HELD_FIRE == 1 << VCS_INPUT_FIRE && VCS_INPUT_SECOND_PLAYER == 5, "inputs are the bits of `held`");
   if (input >= VCS_INPUT_RESET) {
@@ -132,8 +132,7 @@ static bool covers(const vcs_cart_t *cart, const vcs_t *m) {
          m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
 }
 
-/* A frame of an environment and what the rules say of it. Returns false if the game is over and nothing moves any more.
- */
+/* Executes a frame and applies the game's rules. False, and nothing is done: the game is over and stands still. */
 static bool play_frame(const vcs_base_t *base, const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls,
                        vcs_play_t *play, int32_t *score, uint8_t *frames) {
   if (base->view.stop_when_over && play->over) return false;
@@ -179,7 +178,7 @@ static bool equals_kept_frames(const vcs_base_t *base, const uint8_t *frames, in
 
 /* ---- The base ----------------------------------------------------------------------------------------------- */
 
-/* Machines lie behind each other, aligned. */
+/* Returns the distance of machines in an array, in bytes. */
 static size_t stride(const vcs_cart_t *cart) { return (vcs_state_size(cart) + 7) & ~(size_t)7; }
 
 static vcs_t *state_after(const vcs_base_t *base, int32_t frames) {
@@ -204,8 +203,8 @@ static vcs_code_t *copy_code(const vcs_cart_t *cart) {
   return code;
 }
 
-/* What is decoded for a byte of the image depends on two bytes behind it, and for the branch of a wait loop on three
- * before it (decode.h). */
+/* Flips a bit of an image, and decodes again what depends on it: what is decoded for a byte depends on the two bytes
+ * after it, and for the branch of a wait loop on the three before it (decode.h). */
 static void flip_image(const vcs_cart_t *cart, uint8_t *rom, vcs_code_t *code, const vcs_place_t *place) {
   rom[place->index] ^= (uint8_t)(1u << place->bit);
   const uint32_t size = code ? vcs_decode_size(cart) : 0, first = place->index < 2 ? 0 : place->index - 2;
@@ -311,7 +310,7 @@ vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *erro
   base->draws_all = false;
   start_frames(base, base->frames);
   if (!record_pass(base, base->frames)) {
-    if (!base->kept_frames) base->kept_frames = malloc(2 * vcs_base_pixels(base) * ((size_t)base->run.frames + 1));
+    if (!base->kept_frames) base->kept_frames = calloc((size_t)base->run.frames + 1, 2 * vcs_base_pixels(base));
     if (!base->kept_frames) {
       return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for the pictures of %d frames", (int)base->run.frames);
     }
@@ -382,9 +381,9 @@ typedef struct {
   size_t count;
   vcs_see_t see;
   void *context;
-  int32_t first,
-      same_from; /* the first frame that a flip changes; the frame from which on no flip does, -1: never (ROM) */
-  int horizon;   /* the next to be shown */
+  int32_t first;     /* the first frame that a flip changes */
+  int32_t same_from; /* the frame from which on no flip changes the run directly; -1: never, for flips of ROM */
+  int horizon;       /* the next to be shown */
 } rerun_t;
 
 static void find_flips(rerun_t *r) {

@@ -12,17 +12,18 @@
 
 /* ---- Places ------------------------------------------------------------------------------------------------- */
 
+/* Checks that a place exists in a run. */
 vcs_status_t vcs_place_check(const vcs_run_t *run, const vcs_place_t *place, vcs_error_t *error);
 
-/* Holds an input, or lets it go. */
+/* Flips an input in the controls of its frame. */
 void vcs_place_flip_input(vcs_controls_t *controls, const vcs_place_t *place);
 
-/* The bit as it is in the run. */
+/* Returns the bit of a place in the run, 0 or 1. */
 int vcs_place_bit(const vcs_run_t *run, const vcs_place_t *place);
 
 /* ---- The run ------------------------------------------------------------------------------------------------ */
 
-/* Whether there is a run, and horizons in it; NULL and 0: its end. */
+/* Checks a run and its horizons, which ascend from 1 to run->frames; NULL and 0: the last frame. */
 vcs_status_t vcs_run_check(const vcs_run_t *run, const int32_t *horizons, int32_t horizon_count, const vcs_env_t *env,
                            vcs_error_t *error);
 
@@ -32,9 +33,9 @@ typedef struct {
   int32_t horizon_count;
   const vcs_env_t *env;
   bool stop_when_over;
-  bool pictures; /* they are looked at */
+  bool pictures; /* sights have pictures */
   bool rom;      /* bits of ROM are flipped: images are copied */
-  bool states;   /* whole machines are looked at */
+  bool states;   /* sights have whole machines */
 } vcs_view_t;
 
 /* What is seen at a horizon. Where a rerun has the same as its base, its pointers are the base's. */
@@ -42,7 +43,7 @@ typedef struct {
   const uint8_t *picture, *ram; /* the picture has no meaning unless it is looked at */
   int32_t score, lives;
   const uint8_t *lines; /* a byte for each row of the picture: 0 where it is the base's, else 1; NULL: not computed */
-  const vcs_t *state;   /* only with view.states; of it, only vcs_state_is_output (rerun.h) */
+  const vcs_t *state;   /* only with view.states; bytes that affect no output may differ (mark_outputs of jacobian.c) */
 } vcs_sight_t;
 
 typedef struct {
@@ -66,8 +67,9 @@ typedef struct {
 vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_view_t *view, vcs_error_t *error);
 void vcs_base_free(vcs_base_t *base);
 
-/* Back to the run as it was given; flips a place in it; runs and remembers it. Recording may find the machine
- * impossible (false) or need memory for frame buffers. */
+/* vcs_base_restore sets the run back to `run`, as it was given; vcs_base_flip flips a place in it; vcs_base_record
+ * executes it and keeps what it shows. *possible becomes false, and nothing is recorded, if its machine is impossible.
+ */
 void vcs_base_restore(vcs_base_t *base, const vcs_run_t *run);
 void vcs_base_flip(vcs_base_t *base, const vcs_place_t *place);
 vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *error);
@@ -76,7 +78,8 @@ vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *erro
  * is uncertain. */
 void vcs_base_find_unread(vcs_base_t *base);
 
-const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames); /* after so many */
+/* Return the machine after some frames, what is seen at a horizon, and the bytes of a picture. */
+const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames);
 vcs_sight_t vcs_base_sight(const vcs_base_t *base, int horizon);
 size_t vcs_base_pixels(const vcs_base_t *base);
 
@@ -97,7 +100,7 @@ void vcs_runner_free(vcs_runner_t *runner);
 /* Flips a bit of the runner's image; the instructions around it are decoded again. */
 void vcs_runner_flip_rom(vcs_runner_t *runner, const vcs_place_t *place);
 
-/* The runner's image follows a base whose ROM was flipped. */
+/* Copies the image of a base whose ROM was flipped to the runner. */
 void vcs_runner_follow(vcs_runner_t *runner, const vcs_base_t *base);
 
 typedef void (*vcs_see_t)(void *context, int horizon, const vcs_sight_t *sight);
@@ -106,11 +109,11 @@ typedef void (*vcs_see_t)(void *context, int horizon, const vcs_sight_t *sight);
 bool vcs_rerun(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *flips, size_t count, vcs_see_t see,
                void *context);
 
-/* A run with flips after some frames. */
+/* The state of a run with flips after some frames. */
 typedef struct {
-  int32_t frames;
-  const vcs_t *m;
-  vcs_play_t play;
+  int32_t frames;  /* frames that were run */
+  const vcs_t *m;  /* the machine */
+  vcs_play_t play; /* what the game's rules remember */
   int32_t score;
 } vcs_rerun_part_t;
 

@@ -1,18 +1,19 @@
-/* smooth.c: the gradient of v(p) = E[F(b)] by drawing b.
+/* smooth.c: estimates the gradient of v(p) = E[F(b)] by drawing b, where bit i of b is 1 with probability p_i.
  *
- * A unit is what is independent of all other units: a draw b with b_i = [u_i < p_i], or with antithetic pairs two, from
- * u and from 1 - u. Numbers u come from a hash of seed, unit and place, so a unit is the same in any order and on any
- * thread. The estimate of unit j for place i is
+ * A unit is a draw b with b_i = [u_i < p_i], or, with antithetic pairs, the two draws from u and from 1 - u. Units are
+ * independent of each other. The numbers u come from a hash of seed, unit and place, so a unit is the same in any order
+ * and on any thread. The estimate of unit j for place i is
  *
- *   difference   the mean over its draws of F(b, b_i = 1) - F(b, b_i = 0): truth at a random corner of the cube. The
- *                draw is recorded once, and the runs with one bit flipped rejoin it (rerun.c): common random numbers.
- *   score        the mean over its draws of (F(b) - B_j) (b_i - p_i) / (p_i (1 - p_i)), where the baseline B_j is the
- *                mean of F over all other units, which is independent of b and so does not bias. With a control, a
- *                linear estimate c of F, F(b) is replaced by what c leaves unexplained, F(b) - s sum c_i (b_i - p_i),
- *                and s c_i is added again: the expectation stays, and the variance is that of the rest. The slope s is
- *                the one that explains most in all other units; a useless control gets one near 0.
+ *   difference   the mean over its draws of F(b, b_i = 1) - F(b, b_i = 0): the exact effect of bit i at a random corner
+ *                of the cube. The draw is recorded once, and runs with one bit flipped rejoin it (rerun.c).
+ *   score        the mean over its draws of (F(b) - B_j) (b_i - p_i) / (p_i (1 - p_i)), the score function estimator
+ *                (Williams 1992). The baseline B_j is the mean of F over all other units; it is independent of b, so it
+ *                adds no bias. A control variate is a linear estimate c of F: F(b) is replaced by the residual
+ *                F(b) - s sum c_i (b_i - p_i), and s c_i is added to the result. The expectation stays the same, and
+ *                the variance is that of the residual. The slope s is the regression of F on c over all other units,
+ *                so it is near 0 for a useless control.
  *
- * The estimate is the mean over units, the interval Student's.
+ * The result is the mean over units, with Student's confidence interval.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -77,18 +78,18 @@ typedef struct {
   vcs_view_t view;
   int32_t draws_a_unit;
   size_t units;
-  double *outputs;     /* F of each draw */
-  double *explained;   /* what the control says of it */
-  double *differences; /* difference: by unit and place */
-  uint8_t *finished;   /* by unit */
-  vcs_base_t base;     /* score: the run itself */
+  double *outputs;     /* samples: F of each draw */
+  double *explained;   /* what the control predicts for each draw, less its expectation */
+  double *differences; /* method difference: units x count; else NULL */
+  uint8_t *finished;   /* units: 1: all of its draws were run */
+  vcs_base_t base;     /* method score: the run itself */
   struct worker *workers;
   int worker_count;
   atomic_int impossible, failed;
 } job_t;
 
 typedef struct worker {
-  vcs_base_t base; /* difference: the draw */
+  vcs_base_t base; /* method difference: the draw */
   vcs_runner_t runner;
   vcs_place_t *flips;
   uint8_t *bits;
@@ -151,7 +152,7 @@ static vcs_status_t check_output(const job_t *job, vcs_error_t *error) {
   }
 }
 
-/* What the control says of a draw, relative to its expectation. */
+/* Returns what the control predicts for a draw, less its expectation. */
 static double explained(const job_t *job, size_t unit, bool other) {
   const double *control = job->options->control;
   double sum = 0;
@@ -163,7 +164,7 @@ static double explained(const job_t *job, size_t unit, bool other) {
 
 /* ---- Units -------------------------------------------------------------------------------------------------- */
 
-/* F of a draw, by flipping what differs from the run. */
+/* Runs a draw by flipping the bits in which it differs from the run. False: it makes an impossible machine. */
 static bool run_draw(job_t *job, worker_t *worker, size_t unit, bool other) {
   size_t flips = 0;
   for (size_t i = 0; i < job->count; i++) {
@@ -173,7 +174,8 @@ static bool run_draw(job_t *job, worker_t *worker, size_t unit, bool other) {
   return vcs_rerun(&job->base, &worker->runner, worker->flips, flips, see, worker);
 }
 
-/* F of a draw, and what each place does there. False: no machine can be so, or Ctrl-C was pressed. */
+/* Runs a draw, and then each place flipped in it. False: it makes an impossible machine, memory ran out, or the run was
+ * interrupted. */
 static bool run_corner(job_t *job, worker_t *worker, size_t unit, bool other, double *output) {
   vcs_base_t *base = &worker->base;
   bool possible = false;
@@ -238,7 +240,7 @@ static vcs_estimate_t estimate(const moments_t *moments, double quantile) {
   return (vcs_estimate_t){moments->mean, deviation, quantile * deviation};
 }
 
-/* Sums over draws, from which come the mean of F and the slope of F against what the control says. */
+/* Sums over draws, for the mean of F and its slope against the control's predictions. */
 typedef struct {
   double draws, outputs, explained, products, squares;
 } sums_t;
@@ -255,7 +257,7 @@ static void add_unit(sums_t *sums, const job_t *job, size_t unit, double times) 
   }
 }
 
-/* What a unit is compared with: the other units. */
+/* The slope and the baseline for a unit, from all other units. */
 typedef struct {
   double slope, baseline;
 } others_t;
@@ -270,26 +272,27 @@ static others_t others_of(const job_t *job, const sums_t *all, size_t unit) {
   return (others_t){slope, job->options->baseline ? (sums.outputs - slope * sums.explained) / sums.draws : 0};
 }
 
-/* What is left of F of a draw. */
-static double rest_of(const job_t *job, size_t unit, int32_t d, double slope) {
+/* Returns F of a draw less the part that the control explains. */
+static double residual_of(const job_t *job, size_t unit, int32_t d, double slope) {
   const size_t draw = unit * (size_t)job->draws_a_unit + (size_t)d;
   return job->outputs[draw] - slope * job->explained[draw];
 }
 
-/* What a unit says of a place, by the score function. */
+/* Returns a unit's estimate for a place by the score function. */
 static double unit_score(const job_t *job, size_t unit, size_t i, others_t others) {
   const double p = job->probabilities[i];
   double sum = 0;
   for (int32_t d = 0; d < job->draws_a_unit; d++) {
-    const double rest = rest_of(job, unit, d, others.slope) - others.baseline;
-    sum += rest * (drawn_bit(job, unit, d == 1, i) - p) / (p * (1 - p));
+    const double residual = residual_of(job, unit, d, others.slope) - others.baseline;
+    sum += residual * (drawn_bit(job, unit, d == 1, i) - p) / (p * (1 - p));
   }
   return sum / job->draws_a_unit + (job->options->control ? others.slope * job->options->control[i] : 0);
 }
 
+/* Returns the mean of a unit's residuals. */
 static double unit_mean(const job_t *job, size_t unit, double slope) {
   double sum = 0;
-  for (int32_t d = 0; d < job->draws_a_unit; d++) sum += rest_of(job, unit, d, slope);
+  for (int32_t d = 0; d < job->draws_a_unit; d++) sum += residual_of(job, unit, d, slope);
   return sum / job->draws_a_unit;
 }
 
@@ -385,7 +388,7 @@ static vcs_status_t prepare(job_t *job, vcs_error_t *error) {
   job->outputs = calloc((size_t)o->samples, sizeof *job->outputs);
   job->explained = calloc((size_t)o->samples, sizeof *job->explained);
   job->finished = calloc(job->units, 1);
-  job->differences = by_difference ? calloc(job->units * job->count + 1, sizeof *job->differences) : NULL;
+  job->differences = by_difference ? calloc(job->units, (job->count + 1) * sizeof *job->differences) : NULL;
   if (!job->workers || !job->outputs || !job->explained || !job->finished || (by_difference && !job->differences)) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for %d samples of %zu places", (int)o->samples,
                           job->count);

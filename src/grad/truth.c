@@ -54,11 +54,12 @@ int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]) {
 
 typedef struct job job_t;
 
-/* What is kept of a run with one flip, for pairs: a horizon's picture, RAM and score. */
+/* For pairs: what the runs with one flip show, by place and horizon. */
 typedef struct {
-  uint8_t *pictures, *ram;
+  uint8_t *pictures; /* vcs_base_pixels each */
+  uint8_t *ram;      /* RAM_BYTES each */
   int32_t *scores;
-  uint8_t *possible; /* by place */
+  uint8_t *possible; /* by place: its flip makes a possible machine */
 } singles_t;
 
 struct job {
@@ -97,6 +98,7 @@ static vcs_truth_t *row_at(const job_t *job, size_t item, int horizon) {
   return &job->results->rows[item * (size_t)job->horizon_count + (size_t)horizon];
 }
 
+/* Sets the outcome of an item at all horizons. */
 static void mark(const job_t *job, size_t item, uint8_t outcome) {
   if (job->watch && job->watch->outcomes) job->watch->outcomes[item] = outcome;
   if (!job->results->rows) return;
@@ -127,7 +129,7 @@ static terms_t terms_of(const look_t *look, int horizon) {
   return terms;
 }
 
-/* Where the difference of bytes is not zero. For one flip `first` and `second` are the base. */
+/* Returns how many bytes of the difference are not zero. For one flip `first` and `second` are the base. */
 static int32_t count_differences(const uint8_t *now, const uint8_t *first, const uint8_t *second, const uint8_t *base,
                                  size_t size) {
   int32_t count = 0;
@@ -215,6 +217,7 @@ static void look_at(void *context, int horizon, const vcs_sight_t *sight) {
   }
 }
 
+/* Keeps what a run with one flip shows, for pairs. */
 static void keep(void *context, int horizon, const vcs_sight_t *sight) {
   const look_t *look = context;
   const job_t *job = look->job;
@@ -257,8 +260,8 @@ static void make_pair(job_t *job, size_t number, item_t *item) {
   item->look = (look_t){job, number, pair, sign_of(job, &item->both[0]) * sign_of(job, &item->both[1])};
 }
 
-/* A pair whose bits cannot be flipped one by one is not run. */
-static bool is_apart(const job_t *job, const item_t *item) {
+/* Whether both bits of a pair can be flipped one by one; otherwise the pair is not run. */
+static bool can_flip_singly(const job_t *job, const item_t *item) {
   const size_t *pair = item->look.pair;
   return !pair || (job->singles.possible[pair[0]] && job->singles.possible[pair[1]]);
 }
@@ -281,6 +284,7 @@ typedef struct {
   bool is_singles;
 } pass_t;
 
+/* Records whether an item was possible, and reports progress. */
 static void finish(const pass_t *pass, const item_t *item, bool possible) {
   if (pass->is_singles) {
     pass->job->singles.possible[item->look.item] = possible;
@@ -295,8 +299,8 @@ static bool run_item(void *context, size_t number, int worker) {
   job_t *job = pass->job;
   item_t item;
   pass->make(job, number, &item);
-  const bool possible = is_apart(job, &item) && vcs_rerun(&job->base, &job->runners[worker], item.flip.places,
-                                                          item.flip.count, pass->see, &item.look);
+  const bool possible = can_flip_singly(job, &item) && vcs_rerun(&job->base, &job->runners[worker], item.flip.places,
+                                                                 item.flip.count, pass->see, &item.look);
   finish(pass, &item, possible);
   return true;
 }
@@ -304,11 +308,11 @@ static bool run_item(void *context, size_t number, int worker) {
 typedef struct {
   const pass_t *pass;
   const batch_t *batch;
-} walk_eyes_t;
+} walk_context_t;
 
 static void see_flip(void *context, size_t flip, int horizon, const vcs_sight_t *sight) {
-  const walk_eyes_t *eyes = context;
-  eyes->pass->see(&eyes->batch->walked[flip]->look, horizon, sight);
+  const walk_context_t *callbacks = context;
+  callbacks->pass->see(&callbacks->batch->walked[flip]->look, horizon, sight);
 }
 
 static bool run_batch(void *context, size_t number, int worker) {
@@ -320,17 +324,17 @@ static bool run_batch(void *context, size_t number, int worker) {
   for (size_t i = 0; i < count; i++) {
     item_t *item = &batch->items[i];
     pass->make(job, first + i, item);
-    if (!is_apart(job, item)) {
+    if (!can_flip_singly(job, item)) {
       finish(pass, item, false);
       continue;
     }
     batch->walked[flips] = item;
     batch->flips[flips++] = item->flip;
   }
-  walk_eyes_t context_of_eyes = {pass, batch};
-  const vcs_concurrent_eyes_t eyes = {
-      .see = see_flip, .context = &context_of_eyes, .counted = job->watch && job->watch->work};
-  vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &eyes,
+  walk_context_t walk_context = {pass, batch};
+  const vcs_concurrent_callbacks_t callbacks = {
+      .see = see_flip, .context = &walk_context, .keeps_all = job->watch && job->watch->work};
+  vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &callbacks,
                       batch->possible);
   for (size_t i = 0; i < flips; i++) finish(pass, batch->walked[i], batch->possible[i]);
   return true;

@@ -1,5 +1,10 @@
-/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture and a list of its objects, and
- * by compiled code (native.h) once there is some. */
+/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture and a list of its objects, by
+ * compiled code (native.h) once the cartridge has some.
+ *
+ * The machine after a frame is that of core/console.h, byte for byte. The TIA that sleeps cannot end a frame that is
+ * partial or that stops in its picture; then the machine is restored, and the caller runs the frame on the TIA that
+ * draws. tests/test_asleep.c compares the two.
+ */
 #include "host/asleep.h"
 
 #define VCS_TIA_ASLEEP
@@ -31,10 +36,10 @@ static bool run_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_ro
   return true;
 }
 
-/* A machine with more cartridge RAM (3E) is not worth a copy each frame. */
+/* A machine with more cartridge RAM (3E) runs on the TIA that draws: copying it before each frame would cost more. */
 enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
 
-/* The same for a machine that stays as it was if the answer is false. */
+/* The same, but if it returns false, the machine is as it was. */
 static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_recorder_t *recorder,
                          vcs_row_log_t *log, vcs_asleep_t *asleep) {
   uint8_t before[COPY_MOST];
@@ -51,7 +56,7 @@ static bool frame_asleep(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_
 
 /* ---- What compiled code calls (native.h) ------------------------------------------------------------------------ */
 
-/* Code goes on after an access to a page with hot spots that has left the banks as they were. */
+/* Reads an address on a page with hot spots. Compiled code continues if the banks are as they were. */
 VCS_SLOW_FN uint32_t native_read_hot(vcs_native_run_t *run, uint16_t addr) {
   uint32_t banks[4];
   memcpy(banks, run->m->bank, sizeof banks);
@@ -67,7 +72,8 @@ VCS_SLOW_FN uint32_t native_read_bus(vcs_native_run_t *run, uint32_t addr, uint6
   return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
 }
 
-/* The timer, the ports and the inputs need nothing of the picture. */
+/* Reads a chip or the cartridge. The timer, the ports and the inputs do not depend on the picture, so they are read at
+ * once. */
 static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
   vcs_t *m = run->m;
   const unsigned r = addr & 15;
@@ -110,7 +116,7 @@ static uint64_t native_push_status(vcs_native_run_t *run, uint64_t time) {
   return native_write(run, addr, time, vcs_cpu_status(&run->cpu));
 }
 
-/* RTS to a place that is not compiled, or not in the bank. */
+/* Executes an RTS to an address that is not compiled, or not in the bank. */
 static void native_return(vcs_native_run_t *run, uint64_t time) {
   run->cpu.time = time;
   run->cpu.stop = 0;
@@ -165,11 +171,11 @@ const vcs_native_calls_t vcs_native_calls = {.read = native_read,
                                              .write = native_write,
                                              .push_status = native_push_status,
                                              .pull = native_pull,
-                                             .give_back = native_return,
+                                             .return_elsewhere = native_return,
                                              .set_status = native_set_status,
                                              .wait = native_wait,
                                              .wait_line = native_wait_line,
-                                             .stirs = vcs_asleep_stirs,
+                                             .after_hmove = vcs_asleep_after_hmove,
                                              .hmove = hmove,
                                              .store = {VCS_TIA_ROWS(NATIVE_STORE_ROW)},
                                              .change = {[VCS_COLUP0_W] = set_colour,
@@ -204,7 +210,7 @@ VCS_FN bool is_hot(const vcs_cart_t *cart, uint16_t pc) {
   return pc & 0x1000 && !vcs_cart_is_rom(cart, pc & 0xFFFu, pc & 0xFFFu);
 }
 
-/* The same, and on as long as the instructions are at hot spots or in RAM ports. */
+/* Executes an instruction that is not compiled, and the following ones while they are at hot spots or in RAM ports. */
 VCS_SLOW_FN void step_on(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint64_t limit) {
   unsigned stopped = cpu->stop;
   do {

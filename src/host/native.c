@@ -38,8 +38,8 @@
  * used up (run.h). Then all registers and flags are stored. Reads and writes of chips, and stores to the TIA that
  * change something, are calls.
  *
- * Code is never changed. Code in RAM or at hot spots is not decoded, so it is not compiled; a cartridge
- * whose bytes are changed is a copy with another image, and runs without code (vcs_native_ready).
+ * Code is never changed. Code in RAM or at hot spots is not decoded, so it is not compiled; a cartridge whose bytes are
+ * changed is a copy with another image, and runs without code (vcs_native_ready).
  *
  * tests/test_native.c compares every opcode and programs with core/cpu.h.
  */
@@ -57,10 +57,15 @@
 
 #include "host/native_flow.h"
 
-enum { CODE_MOST = 640 << 10, TABLES_MOST = 256 << 10, FRAMES_BEFORE = 30 };
+enum {
+  CODE_MOST = 640 << 10,   /* bytes of code of a cartridge */
+  TABLES_MOST = 256 << 10, /* bytes of its tables of entries */
+  FRAMES_BEFORE = 30       /* frames that are interpreted before code is compiled */
+};
 
 /* ---- Units ---------------------------------------------------------------------------------------------------- */
 
+/* Makes an instruction an entry of the unit, or uses the code that it has already. */
 static void enter_at(unit_t *u, uint32_t at) {
   if (at >= u->size || u->entered[at]) return;
   u->entered[at] = true;
@@ -156,6 +161,7 @@ static void write_from(unit_t *u, uint32_t at) {
   }
 }
 
+/* Writes the code that leaves the unit: it stores the time, flags and program counter. */
 static void write_exit(unit_t *u, const exit_t *e) {
   x86_t *x = &u->x;
   x86_land(x, e->jump, x->used);
@@ -165,7 +171,7 @@ static void write_exit(unit_t *u, const exit_t *e) {
   settle_flags(u, VCS_OF_NZC);
   if (e->how == RETURN) {
     x86_load(x, 64, RSI, x86_register(TIME));
-    CALL(u, give_back);
+    CALL(u, return_elsewhere);
   } else {
     x86_store_constant(x, 16, IN_RUN(cpu.pc), e->pc);
   }
@@ -173,7 +179,7 @@ static void write_exit(unit_t *u, const exit_t *e) {
   x86_land(x, x86_jump(x), u->native->leave);
 }
 
-/* How the host's code is entered, with its address in RSI, and left. */
+/* Writes the function by which code is entered, with its address in RSI, and left. */
 static void write_frame(unit_t *u) {
   static const int kept[] = {RBX, RBP, R12, R13, R14, R15};
   x86_t *x = &u->x;
@@ -290,6 +296,7 @@ bool vcs_native_ready(vcs_native_t *native, const vcs_cart_t *cart) {
   return !atomic_load_explicit(&native->full, memory_order_relaxed);
 }
 
+/* Returns the table of a bank that is mapped at an address, or NULL. Any thread may call it without the lock. */
 static const place_t *find_place(vcs_native_t *native, uint32_t base, uint16_t start) {
   atomic_uchar *recent = &native->recent[(base >> 10 ^ start >> 8) & 31];
   const int guess = atomic_load_explicit(recent, memory_order_relaxed);
@@ -303,6 +310,7 @@ static const place_t *find_place(vcs_native_t *native, uint32_t base, uint16_t s
   return NULL;
 }
 
+/* Adds that table, under the lock. NULL: there is no memory or no room. */
 static const place_t *make_place(vcs_native_t *native, uint32_t base, uint16_t start) {
   const size_t size = native->bank_size * sizeof(uint32_t);
   const int i = native->places;
@@ -342,7 +350,7 @@ const void *vcs_native_find(vcs_native_t *native, uint32_t base, uint16_t start,
   return native->pages + entry;
 }
 
-/* A sanitizer would look for the type of the function in front of its code. */
+/* Without this attribute a sanitizer would look for the type of the function in front of its code. */
 __attribute__((no_sanitize("undefined"))) int vcs_native_enter(vcs_native_t *native, vcs_native_run_t *run,
                                                                const void *code) {
   int (*enter)(vcs_native_run_t *, const void *);

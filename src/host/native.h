@@ -12,7 +12,7 @@
 
 #include "core/state.h"
 
-/* Prepares a loaded cartridge for compiled code; without memory, or where there is none, it goes on without. */
+/* Prepares a loaded cartridge for compiled code. NULL: there is no memory, or no compiled code for it. */
 vcs_native_t *vcs_native_create(const vcs_cart_t *cart);
 void vcs_native_free(vcs_native_t *native);
 
@@ -20,7 +20,7 @@ void vcs_native_free(vcs_native_t *native);
  * environment variable DIFFVCS_NATIVE, or 30. For tests. */
 void vcs_native_after(int frames);
 
-/* Bytes of code, and of tables to find it; 0 if it has given up, or has none yet. */
+/* Returns the bytes of code and of the tables to find it; 0 if there is none yet, or the room for it is used up. */
 size_t vcs_native_size(const vcs_native_t *native);
 
 #if VCS_NATIVE && defined(VCS_TIA_ASLEEP)
@@ -28,13 +28,13 @@ size_t vcs_native_size(const vcs_native_t *native);
 
 /* What compiled code works on. */
 typedef struct {
-  vcs_asleep_t asleep; /* first: the core has a pointer to it */
-  vcs_cpu_t cpu;       /* the flags and the stack pointer are here while code runs, A, X, Y and the time are not */
+  vcs_asleep_t asleep; /* first member: the core passes a pointer to it */
+  vcs_cpu_t cpu;       /* while code runs, A, X, Y and the time are in host registers instead */
   vcs_t *m;
   const vcs_cart_t *cart;
-  uint64_t limit; /* from this time on it leaves at the next jump back */
-  uint32_t allowance;
-  bool compiled; /* whether this frame runs by compiled code */
+  uint64_t limit;     /* from this time on code is left at the next jump backwards */
+  uint32_t allowance; /* instructions that the present call may execute */
+  bool compiled;      /* whether this frame runs by compiled code */
 } vcs_native_run_t;
 
 /* What it calls (asleep.c). A call that takes the time of the access sets cpu.stop if the CPU stops after it. */
@@ -44,11 +44,11 @@ typedef struct {
                     uint32_t value);                                                     /* returns the time after it */
   uint64_t (*push_status)(vcs_native_run_t *run, uint64_t time);                         /* PHP */
   uint32_t (*pull)(vcs_native_run_t *run, uint64_t time);                                /* PLA */
-  void (*give_back)(vcs_native_run_t *run, uint64_t time);                               /* RTS; sets cpu.pc */
+  void (*return_elsewhere)(vcs_native_run_t *run, uint64_t time);                        /* RTS; sets cpu.pc */
   void (*set_status)(vcs_native_run_t *run, uint32_t value);                             /* PLP, with the byte pulled */
   uint64_t (*wait)(vcs_native_run_t *run, uint64_t time, uint32_t least, uint32_t most); /* VCS_SKIP_WAIT of run.h */
   uint64_t (*wait_line)(vcs_native_run_t *run, uint64_t time, uint32_t value);           /* a store to WSYNC */
-  bool (*stirs)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r);              /* vcs_asleep_stirs */
+  bool (*after_hmove)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r);        /* vcs_asleep_after_hmove */
   bool (*hmove)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time);                          /* false: `store` does it */
   uint32_t (*store[64])(vcs_native_run_t *run, uint32_t value, uint64_t time);           /* by register, or NULL */
   void (*change[64])(vcs_t *m, vcs_asleep_t *asleep, uint8_t value,

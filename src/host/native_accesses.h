@@ -240,8 +240,8 @@ static void write_by_call(unit_t *u, const instruction_t *i, uint32_t at, int re
   leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, at + i->length), VCS_NATIVE_LEFT);
 }
 
-/* Notes an access to the TIA if it sleeps; returns the jump that is taken if it does not, and where it comes back if it
- * only stirs. */
+/* Notes an access to the TIA if it sleeps. Returns the jump that is taken otherwise; *again is where that continues if
+ * vcs_asleep_after_hmove returns true. */
 static size_t note(unit_t *u, unsigned r, size_t *again) {
   x86_t *x = &u->x;
   x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.wake));
@@ -499,7 +499,7 @@ static void write_call(unit_t *u, const call_t *c) {
       x86_load(x, 64, RSI, x86_register(RUN));
       x86_load(x, 64, RDX, x86_register(TIME));
       x86_load_constant(x, RCX, r);
-      call_with(u, M, (uint64_t)(uintptr_t)vcs_native_calls.stirs);
+      call_with(u, M, (uint64_t)(uintptr_t)vcs_native_calls.after_hmove);
       x86_test(x, 8, RAX, RAX);
       x86_land(x, x86_jump_if(x, X86_NZ), c->again);
     }

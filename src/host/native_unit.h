@@ -83,7 +83,7 @@ typedef struct {
   uint16_t pc;
   uint8_t how; /* VCS_NATIVE_STEP, VCS_NATIVE_LEFT, or RETURN */
 } exit_t;
-enum { RETURN = 3 }; /* after calling give_back, which sets the program counter */
+enum { RETURN = 3 }; /* after calling return_elsewhere, which sets the program counter */
 
 /* A call out of line: the jumps to it, and where it comes back. */
 enum { JUMPS_MOST = 4 };
@@ -93,7 +93,7 @@ typedef struct {
   uint16_t at;  /* offset of the instruction in the bank */
   int8_t reg;   /* the register that has the address, or the value, if it is a change */
   bool change;  /* it calls `change` */
-  size_t again; /* where it comes back if the TIA only stirs; 0: it does not ask */
+  size_t again; /* where it continues after vcs_asleep_after_hmove returns true; 0: that is not called */
 } call_t;
 
 typedef struct {

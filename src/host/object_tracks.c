@@ -12,13 +12,14 @@
 
 #include "diffvcs/objects.h"
 
-enum { FAR = 24 }; /* an object moves less than this between two frames in which it is drawn */
+enum { FAR = 24 }; /* largest distance at which an object of the next frame counts as the same one */
 
 /* The middle of an object, in halves of a pixel. */
 static int middle_x(const vcs_object_t *o) { return 2 * o->x + o->w; }
 static int middle_y(const vcs_object_t *o) { return 2 * o->y + o->h; }
 
-/* How far an object is from where another one was, or a number above FAR. */
+/* Returns the distance between an object and a track: pixels, and differences in size and shape; above FAR if they
+ * cannot be the same. */
 static int distance(const vcs_object_t *was, const vcs_object_t *is) {
   if (was->kind != is->kind) return FAR + 1;
   if (was->kind == VCS_OBJECT_PLAYFIELD && was->pattern != is->pattern) return FAR + 1;
@@ -54,25 +55,30 @@ static uint32_t cell_of(const vcs_object_t *o) {
   return (uint32_t)middle_y(o) / (2 * CELL) << 8 | (uint32_t)middle_x(o) / (2 * CELL);
 }
 
-/* The nearest tracks of an object when it looked, the nearest first and of those the first of the list. */
+/* The nearest tracks of an object when it last looked, ordered by distance and then by number. */
 enum { NEAREST = 4 };
 typedef struct {
-  bool looked, more; /* more: there may be others, none of them nearer */
-  uint8_t next, count;
-  uint8_t distance[NEAREST];
-  int16_t track[NEAREST];
+  bool looked;               /* the rest is valid */
+  bool more;                 /* there may be other tracks, none of them nearer */
+  uint8_t next, count;       /* the first that has not been tried, and how many there are */
+  uint8_t distance[NEAREST]; /* count */
+  int16_t track[NEAREST];    /* count */
 } choice_t;
 
 /* One call of vcs_objects_track. */
 typedef struct {
   vcs_tracks_t *tracks;
-  bool taken[VCS_OBJECTS_MAX];
-  int16_t first[FAMILIES], next[VCS_OBJECTS_MAX], members[FAMILIES]; /* the tracks of a family, and their number */
-  bool gridded;                                                      /* the grid is made: */
-  int16_t corner[SLOTS], behind[VCS_OBJECTS_MAX];                    /* the tracks of a cell */
-  uint16_t cell[VCS_OBJECTS_MAX];
+  bool taken[VCS_OBJECTS_MAX];     /* by track: an object of this frame has it */
+  int16_t first[FAMILIES];         /* by family: its first track that is left, or -1 */
+  int16_t next[VCS_OBJECTS_MAX];   /* by track: the next of its family, or -1 */
+  int16_t members[FAMILIES];       /* by family: tracks that are left */
+  bool gridded;                    /* the grid of large families is made */
+  int16_t corner[SLOTS];           /* by hash of cell and family: a track, or -1 */
+  int16_t behind[VCS_OBJECTS_MAX]; /* by track: the next with the same hash, or -1 */
+  uint16_t cell[VCS_OBJECTS_MAX];  /* by track */
 } search_t;
 
+/* Gives an object the identity of track k, which becomes what the object is. */
 static void follow(search_t *s, int32_t k, vcs_object_t *object) {
   s->taken[k] = true;
   object->id = s->tracks->track[k].id;
@@ -80,7 +86,7 @@ static void follow(search_t *s, int32_t k, vcs_object_t *object) {
   s->tracks->track[k].frame = s->tracks->frame;
 }
 
-/* Objects that are as in one of the last frames, at the same place: most are. */
+/* Gives objects that are equal to a track, which most are, its identity. */
 static void follow_equals(search_t *s, vcs_object_t *objects, int32_t count) {
   int16_t first[SLOTS], next[VCS_OBJECTS_MAX];
   memset(first, -1, sizeof first);
@@ -110,7 +116,7 @@ static void chain_families(search_t *s) {
   }
 }
 
-/* Puts those of large families into their cells. */
+/* Puts the tracks of large families into the cells of the grid. */
 static void make_grid(search_t *s) {
   memset(s->corner, -1, sizeof s->corner);
   for (int32_t k = 0; k < s->tracks->count; k++) {
@@ -124,7 +130,7 @@ static void make_grid(search_t *s) {
   s->gridded = true;
 }
 
-/* A track that is left may be one of the nearest. */
+/* Inserts a track into the nearest tracks of an object, if it is one of them. */
 static void offer(const search_t *s, const vcs_object_t *object, int32_t k, choice_t *choice) {
   const int d = distance(&s->tracks->track[k].object, object);
   if (d > FAR) return;
@@ -179,7 +185,7 @@ static void look(search_t *s, const vcs_object_t *object, choice_t *choice) {
   }
 }
 
-/* The nearest track that is left; NULL: none is near. */
+/* Returns the nearest track that is left; NULL: none is near. */
 static const int16_t *nearest_left(search_t *s, const vcs_object_t *object, choice_t *choice) {
   if (!choice->looked) look(s, object, choice);
   for (;;) {
@@ -191,7 +197,7 @@ static const int16_t *nearest_left(search_t *s, const vcs_object_t *object, choi
   }
 }
 
-/* Objects that have changed or moved, which have no id yet. */
+/* Gives objects without an identity the nearest tracks, the nearest pairs first. */
 static void follow_nearest(search_t *s, vcs_object_t *objects, int32_t count) {
   static const choice_t none;
   choice_t choice[VCS_OBJECTS_MAX];

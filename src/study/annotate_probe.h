@@ -8,6 +8,8 @@
 #ifndef VCS_STUDY_ANNOTATE_PROBE_H
 #define VCS_STUDY_ANNOTATE_PROBE_H
 
+#include <stdatomic.h>
+
 #include "diffvcs/annotate.h"
 #include "study/annotate_compare.h"
 #include "study/annotate_play.h"
@@ -79,7 +81,7 @@ typedef struct {
   vcs_survey_extra_t *extras; /* VCS_MORE_MOMENTS for each byte, the first extra_count[byte] of them used */
   int32_t extra_count[VCS_RAM_SIZE];
   vcs_steps_t *steps;
-  bool failed;
+  atomic_bool failed; /* set by any thread */
 } vcs_survey_t;
 
 /* Buffers of one thread. */

@@ -1,6 +1,7 @@
 /* annotate_trial.c: positions in moments that had no part in finding them (annotate_trial.h). */
 #include "study/annotate_trial.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ typedef struct {
   int count;
   uint8_t *verdicts; /* for each moment and claim */
   vcs_audit_t *audits;
-  bool failed;
+  atomic_bool failed; /* set by any thread */
 } trial_t;
 
 /* What changing a byte by one step does in each of the next frames: how far objects move along the axis of a role and

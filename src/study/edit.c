@@ -151,7 +151,11 @@ static int changed_pixels(const job_t *job, int frame, const uint8_t *picture) {
 static void look(job_t *job) {
   const vcs_run_t *run = &job->run;
   memcpy(job->machine, run->start, vcs_state_size(run->cart));
-  if (run->picture) memcpy(job->frames, run->picture, 2 * VCS_FRAME_BYTES);
+  if (run->picture) {
+    memcpy(job->frames, run->picture, 2 * VCS_FRAME_BYTES);
+  } else { /* rows that the beam does not reach are not those of the image tried before */
+    memset(job->frames, 0, 2 * VCS_FRAME_BYTES);
+  }
   job->changed = 0;
   for (int f = 0; f < run->frames; f++) {
     vcs_control(run->cart, job->machine, &run->controls[f]);

@@ -1,4 +1,9 @@
-/* history.c: a machine's past, kept as controls and checkpoints (study.h). */
+/* history.c: a machine's past, kept as controls and checkpoints (study.h).
+ *
+ * A frame of the past is reached from the last checkpoint before it, by running the frames in between with the controls
+ * that they had. Invariant: checkpoints[0], if there is one, is the machine before frame controls_first, and there are
+ * controls for every frame from there to `end`.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +16,19 @@ typedef struct {
   uint8_t *bytes; /* the machine, then both pictures as far as they are shown */
 } checkpoint_t;
 
-enum { ROOM_MAX = 1 << 20 };
+enum { ROOM_MAX = 1 << 20 };                    /* checkpoints */
 static const int64_t FRAME_MAX = INT64_MAX / 2; /* so that later ones do not overflow */
 
 struct vcs_history {
   const vcs_cart_t *cart;
   size_t state_size, picture_size;
-  int interval, room;
-  bool changed;
-  checkpoint_t *checkpoints; /* oldest first */
+  int interval;              /* frames between two checkpoints */
+  int room;                  /* checkpoints at most */
+  bool changed;              /* the machine was changed by hand: the next frame needs a checkpoint */
+  checkpoint_t *checkpoints; /* count, oldest first */
   int count;
-  vcs_controls_t *controls; /* of frames controls_first, ... */
-  int64_t controls_first, end;
+  vcs_controls_t *controls;    /* by frame, from controls_first on */
+  int64_t controls_first, end; /* the first frame, and the one after the last */
   size_t controls_room;
 };
 
@@ -138,6 +144,7 @@ void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m, uint8
 }
 
 void vcs_history_cut(vcs_history_t *history, int64_t frame) {
+  if (frame < history->controls_first) frame = history->controls_first; /* nothing older can be forgotten */
   while (history->count > 0 && history->checkpoints[history->count - 1].frame >= frame) history->count--;
   if (frame < history->end) history->end = frame;
 }

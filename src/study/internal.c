@@ -38,12 +38,14 @@ vcs_status_t vcs_cancelled(vcs_error_t *error) { return vcs_error_fill(error, VC
 
 void vcs_text_release(char *text) { free(text); }
 
+enum { COUNT_MAX = 100000 }; /* more than any picture or run has, so that sums of two fit into an int */
+
 bool vcs_parse_counts(const char *text, int *numbers, int count) {
   for (int i = 0; i < count; i++) {
     char *end;
     if (!isdigit((unsigned char)*text)) return false;
     const long number = strtol(text, &end, 10);
-    if (number > 100000 || *end != (i + 1 < count ? ',' : 0)) return false;
+    if (number > COUNT_MAX || *end != (i + 1 < count ? ',' : 0)) return false;
     numbers[i] = (int)number;
     text = end + 1;
   }

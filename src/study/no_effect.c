@@ -12,7 +12,8 @@
 #include "core/state.h"
 #include "study/internal.h"
 
-enum { FRAMES_MAX = 256, SWCHA = 0x280, SWCHB = 0x282, INPT0 = 0x08, INPT4 = 0x0C };
+enum { FRAMES_MAX = 256 }; /* frames that are compared at most */
+enum { SWCHA = 0x280, SWCHB = 0x282, INPT0 = 0x08, INPT4 = 0x0C };
 enum { WSYNC = 0x02, RSYNC = 0x03, RESP0 = 0x10, RESBL = 0x14, HMOVE = 0x2A, CXCLR = 0x2C, TIA_END = 0x40 };
 enum { LINE_CLOCKS = 228 };
 
@@ -26,16 +27,17 @@ typedef struct {
 
 /* What was seen in all frames so far. */
 typedef struct {
+  int32_t frames;       /* frames that were compared */
   int32_t polled;       /* input: the first frame that reads its port; -1: none */
   bool read, written;   /* the byte, or the port in the frame of the input */
   bool overwritten;     /* it was written before it was read */
-  char who[48];         /* the instruction that did it first: "F459 LDA SWCHA" */
-  int32_t who_frame;    /* in this frame of the run */
-  int32_t ram_bytes;    /* that differ after the last frame */
-  int32_t equal_from;   /* from this frame on RAM and what is drawn are equal */
-  int32_t most_bytes;   /* of RAM that differed after a frame */
-  const char *tia_name; /* the first register that the last frame writes otherwise; NULL: none */
-  bool drew_otherwise;  /* a frame wrote a register of the TIA otherwise */
+  char who[48];         /* the first instruction that reads or writes it: "F459 LDA SWCHA" */
+  int32_t who_frame;    /* the frame of the run with that instruction */
+  int32_t ram_bytes;    /* bytes of RAM that differ after the last frame */
+  int32_t equal_from;   /* the frame from which on RAM and the writes to the TIA are equal */
+  int32_t most_bytes;   /* the most bytes of RAM that differed after a frame */
+  const char *tia_name; /* the first register that the last frame writes differently; NULL: none */
+  bool drew_otherwise;  /* a frame wrote a register of the TIA differently */
 } seen_t;
 
 /* ---- Accesses ------------------------------------------------------------------------------------------------- */
@@ -203,6 +205,7 @@ static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, seen
     if (status) break;
     note_accesses(run, &base, place, f, seen);
     note_differences(&base, &flipped, place, f, seen);
+    seen->frames = f + 1;
   }
   finish(&base);
   finish(&flipped);
@@ -213,14 +216,14 @@ static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, seen
 
 static const char *plural(int32_t count) { return count == 1 ? "" : "s"; }
 
-/* The program does not look at it: says so, and when it does. */
-static void say_unread(const vcs_run_t *run, const vcs_place_t *place, const seen_t *seen, char *text, size_t size) {
+/* Says that the program does not read the byte or the control, and for a control when it does. */
+static void say_unread(const vcs_place_t *place, const seen_t *seen, char *text, size_t size) {
   if (place->kind != VCS_PLACE_INPUT) {
-    snprintf(text, size, "the program does not read the byte in %s frame%s", run->frames == 1 ? "this" : "these",
-             plural(run->frames));
+    snprintf(text, size, "the program does not read the byte in %s frame%s", seen->frames == 1 ? "this" : "these",
+             plural(seen->frames));
   } else if (seen->polled < 0) {
-    snprintf(text, size, "the game does not read this control in any of the %d frame%s", (int)run->frames,
-             plural(run->frames));
+    snprintf(text, size, "the game does not read this control in any of the %d frame%s", (int)seen->frames,
+             plural(seen->frames));
   } else {
     snprintf(text, size, "the game does not read this control in frame %d of the run; it does in frame %d (%s@%d)",
              place->frame, (int)seen->polled, vcs_input_name((int)place->index), (int)seen->polled);
@@ -232,7 +235,8 @@ static bool is_ram(const vcs_place_t *place) {
   return place->kind == VCS_PLACE_STATE && place->index >= ram && place->index < ram + 128;
 }
 
-static void say(const vcs_run_t *run, const vcs_place_t *place, const seen_t *seen, char *text, size_t size) {
+/* Writes the sentence. */
+static void say(const vcs_place_t *place, const seen_t *seen, char *text, size_t size) {
   const bool is_input = place->kind == VCS_PLACE_INPUT;
   const bool known = is_input || place->kind == VCS_PLACE_ROM || is_ram(place);
   const bool acts = seen->most_bytes || seen->drew_otherwise;
@@ -240,10 +244,10 @@ static void say(const vcs_run_t *run, const vcs_place_t *place, const seen_t *se
     snprintf(text, size, "the program overwrites the byte before it reads it (%s, in frame %d of the run)", seen->who,
              (int)seen->who_frame);
   } else if (known && !acts && !seen->read) {
-    say_unread(run, place, seen, text, size);
+    say_unread(place, seen, text, size);
   } else if (seen->ram_bytes) {
     snprintf(text, size, "it changes %d byte%s of RAM, but no pixel within %d frame%s: a longer horizon may show it",
-             (int)seen->ram_bytes, plural(seen->ram_bytes), (int)run->frames, plural(run->frames));
+             (int)seen->ram_bytes, plural(seen->ram_bytes), (int)seen->frames, plural(seen->frames));
   } else if (seen->tia_name) {
     snprintf(text, size,
              "the program writes %s otherwise, but what that draws is hidden: outside the picture, or drawn over",
@@ -265,6 +269,6 @@ vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place, char 
   if (vcs_run_bit(run, place) < 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has no such bit or input");
   vcs_status_t status = compare(run, place, &seen, error);
   if (status == VCS_OK && place->kind == VCS_PLACE_ROM) status = note_rom(run, place->index, &seen, error);
-  if (status == VCS_OK) say(run, place, &seen, text, size);
+  if (status == VCS_OK) say(place, &seen, text, size);
   return status;
 }

@@ -8,6 +8,7 @@
  * same run: a ratio that a busy machine changes little. It is measured for the first place of every PART. The cost of
  * `exact` is the walk's, shared by its places.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -43,7 +44,7 @@ typedef struct {
   vcs_agreement_t *agreements; /* [place][method][horizon][view] */
   vcs_steps_t steps;
   vcs_error_t error;
-  bool failed;
+  atomic_bool failed; /* set by any thread */
 } job_t;
 
 static vcs_agreement_t *agreement_at(const job_t *job, size_t place, int method, int horizon, int view) {
@@ -209,8 +210,7 @@ static bool score_places(void *context, size_t number, int worker) {
     group_t group = {job, &job->scratch[worker], first, method};
     vcs_error_t error = {""};
     if (score_group(&group, &job->scratch[worker], count, &error)) {
-      job->error = error; /* any of several errors serves */
-      job->failed = true;
+      if (!atomic_exchange(&job->failed, true)) job->error = error; /* the first of several errors */
       return false;
     }
     if (!vcs_steps_add(&job->steps, count)) return false;

@@ -5,6 +5,7 @@
  * the truth is that pixel's row of the Jacobian, or the sum of the cell's rows. One walk gives the rows of all pixels,
  * so that its price does not depend on how many are looked at.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,7 +26,7 @@ typedef struct {
   vcs_agreement_t *agreements; /* [horizon][pixel][method] */
   double *seconds;
   vcs_steps_t steps;
-  bool failed;
+  atomic_bool failed; /* set by any thread */
 } job_t;
 
 static double now(clockid_t clock) {

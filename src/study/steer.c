@@ -97,7 +97,7 @@ double vcs_steer_value(const job_t *job, double score, const uint8_t *ram) {
   return -distance;
 }
 
-/* Sums what is gained from each frame on. A byte of RAM counts once, at the end. */
+/* Sums what is gained from each frame on. A goal of RAM counts once, at the end. */
 static void sum_to_go(search_t *s, const vcs_ending_t *ending, double value) {
   const bool score = s->job->target.kind == VCS_SCALAR_SCORE;
   double sum = score ? 0 : value;
@@ -168,6 +168,7 @@ static bool overshoots(const search_t *s, float merit) {
   return s->job->target.kind == VCS_SCALAR_RAM && (double)merit >= -2 * s->value;
 }
 
+/* Lists the flips of s->held that the adjoints in s->input predict to help, the best first. */
 static void list_flips(search_t *s) {
   s->flip_count = 0;
   for (int f = 0; f < s->run.frames; f++) {
@@ -231,7 +232,7 @@ static void run_reverse(search_t *s) {
   list_flips(s);
 }
 
-/* How many flips, the best first, together do not pass the goal, but at least one; for a score, all. */
+/* Returns how many of the best flips together do not pass the goal, but at least one; for a score, all. */
 static int flips_to_goal(const search_t *s) {
   double sum = 0;
   int count = 0;
@@ -262,8 +263,12 @@ static bool follow(search_t *s) {
  * is along the natural gradient, which for probabilities is the mean of advantage * (chosen - p). The best draw so far
  * counts in every step.
  */
-enum { STRETCH = 8, DRAWS = 10, COUNTED = DRAWS + 1 };
-static const double chance_min = 0.02;
+enum {
+  STRETCH = 8,        /* frames with one choice */
+  DRAWS = 10,         /* draws of a step */
+  COUNTED = DRAWS + 1 /* with the best draw so far */
+};
+static const double chance_min = 0.02; /* so that no choice dies out */
 
 typedef struct {
   double chance[DECISIONS][CHOICES_MAX];
@@ -298,6 +303,7 @@ static double evaluate_draw(search_t *s, stretch_t *stretches, int number) {
   return value;
 }
 
+/* Moves the probabilities of a stretch one step along the natural gradient. */
 static void climb(stretch_t *stretch) {
   double mean = 0, variance = 0;
   for (int i = 0; i < COUNTED; i++) mean += stretch->draws[i].to_go / COUNTED;
@@ -366,6 +372,7 @@ static void search_probabilities(search_t *s, bool by_elite) {
 
 /* ---- The searches ------------------------------------------------------------------------------------------- */
 
+/* Changes the current sequence at random and takes the change unless it is worse. Returns whether it is better. */
 static bool mutate(search_t *s) {
   const int frames = s->run.frames;
   if (vcs_steer_draw(&s->random, 2)) {

@@ -33,30 +33,39 @@
 #include "core/state.h"
 #include "study/steer.h"
 
-enum { ACTIONS = 18, STILL = 3, PACES = 2 * STILL + 1, STATES = 256 * PACES };
+enum {
+  ACTIONS = 18,
+  STILL = 3,             /* the pace of a byte that has not changed for three frames */
+  PACES = 2 * STILL + 1, /* pace_behind */
+  STATES = 256 * PACES   /* states of a byte: PACES * value + pace */
+};
 enum { PLANNED = 128 /* frames to go; the promise of more is the same */, NODES_MAX = 1 << 15, EARLY = 32 };
 
 /* ---- Effects ------------------------------------------------------------------------------------------------ */
 
-/* What was seen: the byte became this much more (modulo 256), so many times. */
-enum { SEEN = 4, LIKELY = 4 };
+enum { SEEN = 4, LIKELY = 4 }; /* effects that are remembered, and that are planned with */
+
+/* The effects that were seen: the byte grew by by[i] (modulo 256), times[i] times. */
 typedef struct {
   uint8_t by[SEEN];
   uint16_t times[SEEN];
 } seen_t;
 
-/* What is expected: changes, or the states behind them, and their probabilities. */
+/* The effects that are expected. */
 typedef struct {
-  uint16_t what[LIKELY];
-  float chance[LIKELY], bonus;
+  uint16_t what[LIKELY]; /* changes of the byte; after `expect`, its next states */
+  float chance[LIKELY];  /* their probabilities */
+  float bonus;           /* what trying an action that was seldom seen is worth */
   int count;
 } likely_t;
 
+/* What is known of a byte of the goal. */
 typedef struct {
-  seen_t here[STATES][ACTIONS], anywhere[PACES][ACTIONS];
-  seen_t parts[PACES][8]; /* up, down, neither; left, right, neither; the button, none */
-  likely_t behind[STATES][ACTIONS];
-  float promise[PLANNED + 1][STATES];
+  seen_t in_state[STATES][ACTIONS];   /* in each state */
+  seen_t anywhere[PACES][ACTIONS];    /* in all states with a pace */
+  seen_t parts[PACES][8];             /* up, down, neither; left, right, neither; the button, none */
+  likely_t behind[STATES][ACTIONS];   /* the next state after each action */
+  float promise[PLANNED + 1][STATES]; /* by frames to go and state */
 } cell_t;
 
 static const float other_weight = 0.5f; /* of what was seen elsewhere, in observations */
@@ -86,6 +95,7 @@ static int state_behind(int state, uint8_t by) {
   return PACES * (uint8_t)(state / PACES + by) + pace_behind(state % PACES, by);
 }
 
+/* Counts an effect. If SEEN others are remembered, it replaces the last of them. */
 static void note(seen_t *seen, uint8_t by) {
   int at = 0;
   while (at < SEEN - 1 && seen->times[at] && seen->by[at] != by) at++;
@@ -94,10 +104,11 @@ static void note(seen_t *seen, uint8_t by) {
   if (seen->times[at] < UINT16_MAX) seen->times[at]++;
 }
 
+/* Counts an effect of an action on a byte in a state. */
 static void learn(cell_t *cell, int state, int action, uint8_t by) {
   int parts[3];
   parts_of(action, parts);
-  note(&cell->here[state][action], by);
+  note(&cell->in_state[state][action], by);
   note(&cell->anywhere[state % PACES][action], by);
   for (int i = 0; i < 3; i++) note(&cell->parts[state % PACES][parts[i]], by);
 }
@@ -156,7 +167,7 @@ static void expect(cell_t *cell) {
       const likely_t elsewhere = expect_elsewhere(cell, pace, a);
       for (int s = pace; s < STATES; s += PACES) {
         likely_t *likely = &cell->behind[s][a];
-        const seen_t *seen = &cell->here[s][a];
+        const seen_t *seen = &cell->in_state[s][a];
         *likely = elsewhere;
         if (seen->times[0]) {
           for (int i = 0; i < likely->count; i++) likely->chance[i] *= other_weight;
@@ -201,12 +212,14 @@ static void plan(cell_t *cell, const float distance[256], int first, int frames)
 
 /* ---- The tree ----------------------------------------------------------------------------------------------- */
 
+/* A frame that was run. */
 typedef struct {
-  int frame, parent, action; /* that led here */
-  int child[ACTIONS];        /* 0: not tried */
-  int16_t state[VCS_STEER_CELLS];
-  float promise; /* of the best untried action below */
-  int best;      /* the action that leads there */
+  int frame;                      /* frames before it */
+  int parent, action;             /* the node before it, and the action that led here */
+  int child[ACTIONS];             /* by action; 0: not tried */
+  int16_t state[VCS_STEER_CELLS]; /* of each byte of the goal */
+  float promise;                  /* promise of the best untried action below */
+  int best;                       /* the action that leads there */
 } node_t;
 
 typedef struct {
@@ -273,7 +286,7 @@ static double value_of(const tree_t *t, int node) {
   return vcs_steer_value(t->s->job, 0, t->machines + (size_t)node * t->size + offsetof(vcs_t, ram));
 }
 
-/* The child behind an action, which is run if it is new. -1: the budget or the room is used up. */
+/* Returns the child of a node by an action, which is run if it is new. -1: the budget or the room is used up. */
 static int go(tree_t *t, int from, int action) {
   vcs_search_t *s = t->s;
   node_t *node = &t->nodes[from], *next = &t->nodes[t->count];

@@ -11,9 +11,11 @@
  * The gradient. For choice c of a decision, the natural gradient is n_c = p_c (E[v | c] - E[v]). Both estimates of it
  * are means over samples, without bias:
  *
- *   drawn   s_c = (v_i - b_i) ([i chooses c] - p_c) for a drawn sequence i, the score function; b_i is the mean value
- * of the other draws. exact   e_c = p_c (v_jc - sum over k of p_k v_jk) for a base sequence j, where v_jc is the value
- * of j with choice c in this decision. One walk over the base has the exact effects of all choices of all decisions.
+ *   drawn   s_c = (v_i - b_i) ([i chooses c] - p_c) for a drawn sequence i: the score function, where b_i is the mean
+ *           value of the other draws.
+ *
+ *   exact   e_c = p_c (v_jc - sum over k of p_k v_jk) for a base sequence j, where v_jc is the value of j with choice c
+ *           in this decision. One walk over the base has the exact effects of all choices of all decisions.
  *
  * An exact effect has no noise for its base, but another base has other effects. Because bases are drawn from the
  * probabilities, the mean of e_c over bases is n_c, and what is left to estimate is its variance: the spread over

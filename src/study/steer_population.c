@@ -1,15 +1,15 @@
-/* steer_population.c: searches that look at many sequences at a time (steer.c has the rest).
+/* steer_population.c: searches that evaluate many sequences at a time (steer.c has the others).
  *
- * evolution  Twenty sequences, drawn at random. A child has the beginning of one parent and the end of another, each
+ * Evolution. Twenty sequences, drawn at random. A child has the beginning of one parent and the end of another, each
  * the better of two that were drawn, and one or two random stretches. It replaces the worst if it is not worse.
  *
- * exact      A fifth of the budget draws sequences at random; the best of them is changed. A step computes the columns
+ * Exact. A fifth of the budget draws sequences at random; the best of them is changed. A step computes the columns
  * of the exact Jacobian for thirty-two changes: in each, one or two stretches of frames, or all frames from one on,
  * hold other actions, so that a change is a set of flipped inputs (vcs_truth_watch). The best change is taken; if
  * several help in different frames, all of them together are run, too. Where none helps, one that changes nothing is
  * taken, so that the search drifts.
  *
- * What a step costs: the frames that are really emulated, which the library counts: the run once, and each change from
+ * A step costs the frames that are really emulated, which the library counts: the run once, and each change from
  * its first frame up to the frame in which it has rejoined the run. Changes are run again and not walked: a walk over
  * hundreds of frames, in which few flips die out, costs as much (docs/steer.md).
  */

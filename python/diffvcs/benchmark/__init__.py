@@ -3,8 +3,9 @@
     python -m diffvcs.benchmark run --suite quick      # score every method; `--suite test` is the whole benchmark
     python -m diffvcs.benchmark report --suite quick   # one HTML page: ranking, plots, worked examples
 
-A task asks which bits of the machine a number depends on. The machine answers exactly, by flipping each bit and running again,
-so a method's answer is right or wrong without any judgement. docs/attribution.md describes tracks, methods, scores and results.
+A task asks which bits of the machine a number depends on. The machine answers exactly, by flipping each bit and
+running again, so a method's answer is right or wrong without any judgement. docs/attribution.md describes tracks,
+methods, scores and results.
 
     suite.py         tasks, the problem that a method sees, the truth
     methods.py       the methods, and `@method` for your own

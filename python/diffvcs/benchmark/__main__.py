@@ -62,7 +62,8 @@ def _read(path: Path, kind: type = dict) -> Any:
 
 
 def evaluate_method(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str, Any] | None:
-    """The scores of a method on a task, its cost, and its average precision within the budget; None where it does not apply."""
+    """Returns a method's scores on a task, its cost, and its average precision within the budget; None if it does not
+    apply."""
     problem = suite.Problem(task)
     found = method.function(problem)
     if found is None:
@@ -108,7 +109,8 @@ def result_of(task: suite.Task, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def evaluate(task: suite.Task, methods: Sequence[str], folder: Path, tell: Any = lambda text: None) -> dict[str, Any]:
-    """Scores methods on a task, and keeps the truth and the scores in `folder`. Methods that are there already are not run again."""
+    """Scores methods on a task, and keeps the truth and the scores in `folder`. Methods that are there already are not
+    run again."""
     path = folder / "results" / f"{task.name}.json"
     result = _read(path) if path.is_file() else None
     if result is None or result.get("version") != suite.VERSION:

@@ -1,15 +1,16 @@
 """Small agents that play from pictures: what they see, how they decide, and how they are trained.
 
-An agent sees the picture as 21 x 20 cells, each the sum of the grey values of 10 x 8 pixels, four frames ago and now. One hidden
-layer of 32 rectified units follows, then a number for each action; the agent prefers the action with the largest, and holds an action
-for four frames. Weights are whole numbers, so that every number of the network is one, and small enough to be exact
-in a double: a decision is the same on every computer, and a change of the picture changes a number or it does not.
+An agent sees the picture as 21 x 20 cells, each the sum of the grey values of 10 x 8 pixels, four frames ago and now.
+One hidden layer of 32 rectified units follows, then a number for each action; the agent prefers the action with the
+largest, and holds an action for four frames. Weights are whole numbers, so that every number of the network is one,
+and small enough to be exact in a double: a decision is the same on every computer, and a change of the picture changes
+a number or it does not.
 
     cells (840) -> hidden (32) = max(0, first @ cells + bias) -> preferences (actions) = second @ hidden + last_bias
 
-`train` is proximal policy optimization (Schulman et al. 2017) in NumPy, from a seed; weights are rounded afterwards. Rounded
-weights are files beside this module, 20 to 30 kB each: floating-point sums differ between computers, so that training
-again on another one makes a similar agent, not the same.
+`train` is proximal policy optimization (Schulman et al. 2017) in NumPy, from a seed; weights are rounded afterwards.
+Rounded weights are files beside this module, 20 to 30 kB each: floating-point sums differ between computers, so that
+training again on another one makes a similar agent, not the same.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ class Agent:
         Args:
             cells: what the agent sees.
             wanted: the numbers of both actions.
-            rule: how a hidden unit passes a derivative on. "derivative": if it is active. "guided": if it is active and the
-                derivative is positive (Springenberg et al. 2014). "deeplift": by the share that it has passed on of its change from
-                a black picture, the rescale rule (Shrikumar et al. 2017).
+            rule: how a hidden unit passes a derivative on. "derivative": if it is active. "guided": if it is active
+                and the derivative is positive (Springenberg et al. 2014). "deeplift": by the share that it has passed
+                on of its change from a black picture, the rescale rule (Shrikumar et al. 2017).
         """
         into = self.hidden(cells)
         back = self.second[wanted[0]].astype(float) - self.second[wanted[1]]
@@ -106,7 +107,8 @@ def grey(cart: Cartridge) -> np.ndarray:
 
 
 def see(cart: Cartridge, before: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """Returns what an agent sees (... x 840) of pictures in palette indices (... x height x 160), four frames ago and now."""
+    """Returns what an agent sees (... x 840) of pictures in palette indices (... x height x 160), four frames ago and
+    now."""
     both = np.stack([before, now], axis=-3)[..., : ROWS * CELL_HEIGHT, :]
     parts = grey(cart)[both].reshape(*both.shape[:-2], ROWS, CELL_HEIGHT, COLUMNS, CELL_WIDTH)
     return parts.sum((-1, -3)).reshape(*both.shape[:-3], -1)
@@ -154,9 +156,9 @@ def play(
 ) -> tuple[list[str], int]:
     """Plays a game from its start; returns an action for each frame, and the score.
 
-    A decision is drawn from the network's probabilities ("sample", as in training), is the preferred action ("best"), or any action
-    ("random"). The seed draws decisions, and how many frames pass without input at the start, up to 30. Frames go on after the
-    game is over, unless `stop`. The cartridge is found by the agent's game, unless it is given.
+    A decision is drawn from the network's probabilities ("sample", as in training), is the preferred action ("best"),
+    or any action ("random"). The seed draws decisions, and how many frames pass without input at the start, up to 30.
+    Frames go on after the game is over, unless `stop`. The cartridge is found by the agent's game, unless it is given.
     """
     random, machine = np.random.default_rng([seed, SKIP]), Machine(cart or Cartridge.find(agent.game))
     machine.reset()
@@ -183,7 +185,8 @@ def games() -> list[str]:
 
 
 def text_table(found: list[Agent], seeds: int = 5, frames: int = 6000) -> str:
-    """Returns the mean scores of agents and of random actions, over games of at most `frames` frames, as lines of text."""
+    """Returns the mean scores of agents and of random actions, over games of at most `frames` frames, as lines of
+    text."""
     lines = [f"{'game':18} {'sampled':>9} {'best':>9} {'random':>9}"]
     for agent in found:
         means = [
@@ -323,7 +326,8 @@ def train(
 
 
 def _usual(env: ALEVectorInterface, random: np.random.Generator, actions: int) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and the deviation of each cell while random actions play. A cell that hardly changes has that of a faint object."""
+    """The mean and the deviation of each cell while random actions play. A cell that hardly changes has that of a
+    faint object."""
     seen = np.array([env.step(random.integers(0, actions, ENVIRONMENTS))[0] for _ in range(8 * STEPS)]) / 255
     return seen.mean((0, 1)).reshape(-1), np.maximum(seen.std((0, 1)).reshape(-1), FAINT)
 
@@ -335,7 +339,8 @@ def _standard(seen: np.ndarray | None, usual: tuple[np.ndarray, np.ndarray]) -> 
 
 
 def _round(game: str, numbers: np.ndarray, w: Weights) -> Agent:
-    """Weights as whole numbers. A hidden unit's scale moves to its weights of the second layer, which is the same network."""
+    """Weights as whole numbers. A hidden unit's scale moves to its weights of the second layer, which is the same
+    network."""
     scale = 127 / np.maximum(np.abs(w["first"]).max(1), 1e-12)
     second = w["second"] / scale
     fine = 32767 / np.abs(second).max()

@@ -1,7 +1,7 @@
 """The pages of the two studies: Jonas and Kording's experiments, and the saliency maps of agents. One HTML file each.
 
-Figures are drawn as theirs are: what each lesion does, tuning curves, causal maps, parts and their time courses. Next to each answer
-stands the exact one.
+Figures are drawn as theirs are: what each lesion does, tuning curves, causal maps, parts and their time courses. Next
+to each answer stands the exact one.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Saliency maps of agents, as they are published for Atari agents, beside what the machine says.
 
-A map gives each of the 21 x 20 cells of the picture that an agent sees a number: how much it matters to the action. The truth of a map
-is found by flipping and running. Every bit of RAM is flipped 15 frames before a decision, one at a time, and the machine draws what
-the agent would see. Where a flip changes a cell, that cell alone is replaced by the changed one, and the network is
-evaluated again: the truth of a cell is the mean change of the preference for the action, over all flips. A cell that no flip changes cannot
-matter, whatever the network's weights are.
+A map gives each of the 21 x 20 cells of the picture that an agent sees a number: how much it matters to the action.
+The truth of a map is found by flipping and running. Every bit of RAM is flipped 15 frames before a decision, one at a
+time, and the machine draws what the agent would see. Where a flip changes a cell, that cell alone is replaced by the
+changed one, and the network is evaluated again: the truth of a cell is the mean change of the preference for the
+action, over all flips. A cell that no flip changes cannot matter, whatever the network's weights are.
 
-The truth of an object is the share of flips of its position's bits (the bytes that docs/annotations.md finds) after which the agent takes
-another action; a map gives an object the mean over the cells that the object is in.
+The truth of an object is the share of flips of its position's bits (the bytes that docs/annotations.md finds) after
+which the agent takes another action; a map gives an object the mean over the cells that the object is in.
 
     gradient            size of the derivative (Simonyan et al. 2013, Wang et al. 2016)
     gradient x input    times the cell
@@ -166,8 +166,8 @@ def _probabilities(agent: agents.Agent, preferences: np.ndarray) -> np.ndarray:
 
 
 def _sarfa(decision: Decision, changed: np.ndarray) -> np.ndarray:
-    """Specific and relevant feature attribution: the harmonic mean of the fall of the action's probability and of how little the
-    probabilities of all other actions change among themselves."""
+    """Specific and relevant feature attribution: the harmonic mean of the fall of the action's probability and of how
+    little the probabilities of all other actions change among themselves."""
     agent, action = decision.agent, decision.wanted[0]
     before, after = (_probabilities(agent, agent.preferences(cells)) for cells in (decision.cells, changed))
     fall = np.maximum(before[action] - after[:, action], 0)
@@ -206,8 +206,8 @@ def maps(decision: Decision) -> dict[str, np.ndarray]:
 
 
 def shuffled(decision: Decision) -> Decision:
-    """Returns the same decision of a network whose weights are shuffled in each layer (Adebayo et al. 2018). A map that looks the same
-    without what was learned does not explain it."""
+    """Returns the same decision of a network whose weights are shuffled in each layer (Adebayo et al. 2018). A map
+    that looks the same without what was learned does not explain it."""
     agent, random = decision.agent, np.random.default_rng(decision.cells.sum())
     first, second = (random.permutation(w.reshape(-1)).reshape(w.shape) for w in (agent.first, agent.second))
     other = replace(agent, first=first, second=second)
@@ -234,9 +234,9 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 def explain(decision: Decision) -> dict[str, Any]:
     """Returns the truth and the scores of one decision's maps.
 
-    "where" is the AUROC between cells that can matter and those that cannot, "how much" the rank correlation among those that can,
-    "shuffled" their rank correlation with the same map of a network with shuffled weights, "objects" pairs of a map's number and the truth of each object
-    that is drawn.
+    "where" is the AUROC between cells that can matter and those that cannot, "how much" the rank correlation among
+    those that can, "shuffled" their rank correlation with the same map of a network with shuffled weights, "objects"
+    pairs of a map's number and the truth of each object that is drawn.
     """
     effects, acts = truth(decision)
     bits, without = object_bits(decision.agent.game), objects_seen(decision)
@@ -260,8 +260,9 @@ def explain(decision: Decision) -> dict[str, Any]:
 def summarize(explained: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns a row for each map, the best first: means over decisions with 95 % intervals.
 
-    "objects" is the share of pairs of objects of one decision, with different truths, that a map puts in the right order (ties count
-    one half; chance is 0.5), None without such pairs. "where" is None if all cells can matter in every decision.
+    "objects" is the share of pairs of objects of one decision, with different truths, that a map puts in the right
+    order (ties count one half; chance is 0.5), None without such pairs. "where" is None if all cells can matter in
+    every decision.
     """
     rows = []
     for name in MAPS:

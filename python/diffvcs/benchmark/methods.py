@@ -1,16 +1,18 @@
 """The attribution methods of the benchmark, and the registry for your own.
 
-A method is a function of a Problem. It returns one number for each source, an estimate of F with the bit set minus F with the bit
-clear; or None where it does not apply. Scores of ranking use the numbers' sizes, the signed cosine their signs.
+A method is a function of a Problem. It returns one number for each source, an estimate of F with the bit set minus F
+with the bit clear; or None where it does not apply. Scores of ranking use the numbers' sizes, the signed cosine their
+signs.
 
     @method("coin", family="baseline")
     def coin(problem):
         return problem.random.integers(0, 2, len(problem))
 
-Methods that look at the machine through `problem` pay for it: problem.forward, gradient, watch and donor count emulated frames.
-Sources are bits, so the methods of continuous features are read as follows. A random point of a path or of noise is a
-corner of the cube: each bit takes one of its two values with the probability that the point has (integrated gradients,
-SmoothGrad). Where the literature masks a feature, the bit is flipped; the occlusions name their own baselines.
+Methods that look at the machine through `problem` pay for it: problem.forward, gradient, watch and donor count
+emulated frames. Sources are bits, so the methods of continuous features are read as follows. A random point of a path
+or of noise is a corner of the cube: each bit takes one of its two values with the probability that the point has
+(integrated gradients, SmoothGrad). Where the literature masks a feature, the bit is flipped; the occlusions name their
+own baselines.
 """
 
 from __future__ import annotations
@@ -121,7 +123,8 @@ def integrated_gradients_flipped(problem: Problem) -> np.ndarray | None:
 
 
 def _add_network_rules(rule: str, gradient: str) -> None:
-    """Registers a method that needs layers: those of an agent's network. The machine's derivative carries on from its pictures."""
+    """Registers a method that needs layers: those of an agent's network. The machine's derivative carries on from its
+    pictures."""
 
     @method(f"{rule}/{gradient}", family="gradient")
     def through_network(problem: Problem) -> np.ndarray | None:
@@ -148,7 +151,8 @@ def _replace_each(problem: Problem, baseline: np.ndarray) -> np.ndarray:
 
 
 def _replace_groups(problem: Problem, baseline: np.ndarray, width: int = 1) -> np.ndarray:
-    """The same with whole groups of sources (bytes, frames), `width` neighbours at a time. A source shares the mean of its windows."""
+    """The same with whole groups of sources (bytes, frames), `width` neighbours at a time. A source shares the mean of
+    its windows."""
     groups = problem.groups
     starts = np.arange(max(1, groups.max() + 2 - width))
     inside = (groups >= starts[:, None]) & (groups < starts[:, None] + width)
@@ -218,7 +222,8 @@ def activation_patching_byte(problem: Problem) -> np.ndarray | None:
 
 
 def _ridge(masks: np.ndarray, values: np.ndarray, weights: np.ndarray, penalty: float = 1.0) -> np.ndarray:
-    """Coefficients of a weighted linear model with an intercept; solved for the samples, which are fewer than the features."""
+    """Coefficients of a weighted linear model with an intercept; solved for the samples, which are fewer than the
+    features."""
     total = weights.sum()
     root = np.sqrt(weights)
     rows = (masks - weights @ masks / total) * root[:, None]
@@ -233,7 +238,8 @@ def _masked(problem: Problem, kept: np.ndarray) -> np.ndarray:
 
 @method("lime", family="sampling")
 def lime(problem: Problem) -> np.ndarray:
-    """A ridge regression of runs in which each source is kept or flipped, near ones weighing more (Ribeiro et al. 2016)."""
+    """A ridge regression of runs in which each source is kept or flipped, near ones weighing more (Ribeiro et al.
+    2016)."""
     kept = problem.random.random((problem.samples(SAMPLES), len(problem))) < 0.5
     distance = 1 - np.sqrt(kept.mean(1))  # the cosine distance to the row that keeps all
     return _ridge(kept, _masked(problem, kept), np.exp(-(distance**2) / 0.25**2)) * _sign(problem)
@@ -386,7 +392,8 @@ def random(problem: Problem) -> np.ndarray:
 
 @method("edge-detection", family="baseline")
 def edge_detection(problem: Problem) -> np.ndarray:
-    """Differences between neighbouring bits of the sources as a picture, a row for each byte or frame (Adebayo et al. 2018)."""
+    """Differences between neighbouring bits of the sources as a picture, a row for each byte or frame (Adebayo et al.
+    2018)."""
     width = 12 if problem.task.sources == "inputs" else 8
     if problem.task.sources == "lesions":
         width = 1

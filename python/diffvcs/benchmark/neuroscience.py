@@ -1,9 +1,11 @@
-"""Could a neuroscientist understand a game console? Jonas and Kording's experiments (2017) with the truth beside every answer.
+"""Could a neuroscientist understand a game console? Jonas and Kording's experiments (2017) with the truth beside every
+answer.
 
-They recorded a simulated 6502 playing Donkey Kong, Space Invaders and Pitfall, removed its transistors one by one, and asked the
-methods of neuroscience how it works. Here are the same questions on the same games and more, with two differences. **Ours are bits
-of the machine (RAM, registers, ROM), not transistors**: this machine has registers and memory, and no gates inside them. And every
-answer is scored, because flipping a bit and running again gives the exact effect.
+They recorded a simulated 6502 playing Donkey Kong, Space Invaders and Pitfall, removed its transistors one by one, and
+asked the methods of neuroscience how it works. Here are the same questions on the same games and more, with two
+differences. **Ours are bits of the machine (RAM, registers, ROM), not transistors**: this machine has registers and
+memory, and no gates inside them. And every answer is scored, because flipping a bit and running again gives the exact
+effect.
 
     lesions   every bit of RAM, of the registers and of ROM is flipped, one at a time: does the game still run 30 frames later? A flip of
               RAM or a register happens once, and the game may overwrite it; a flip of ROM stays.
@@ -69,8 +71,9 @@ def parts(cart: Cartridge) -> dict[str, np.ndarray]:
 def fates(played: Run, places: np.ndarray, progress: Callable[[int, int], None] | None = None) -> np.ndarray:
     """Returns what each lesion does: the number of a fate, or -1 for a state that no machine can have.
 
-    A game stops if its pictures 10, 5 and 0 frames before the end are equal although the healthy ones are not, or if more than
-    half of the last picture's pixels are wrong. A lesion does nothing if RAM and picture are those of the healthy game at the end.
+    A game stops if its pictures 10, 5 and 0 frames before the end are equal although the healthy ones are not, or if
+    more than half of the last picture's pixels are wrong. A lesion does nothing if RAM and picture are those of the
+    healthy game at the end.
     """
     found = functional.truth(
         played.cart,
@@ -91,7 +94,8 @@ def fates(played: Run, places: np.ndarray, progress: Callable[[int, int], None] 
 
 
 def lesions(game: str, progress: Callable[[int, int], None] | None = None) -> dict[str, list[int]]:
-    """Returns the fates of all lesions of a game, by the part of the machine. ROM bytes that the run never reads are not run."""
+    """Returns the fates of all lesions of a game, by the part of the machine. ROM bytes that the run never reads are
+    not run."""
     cart, state = start(game)
     played = functional.run(cart, state, study.action_stream(1, START + FRAMES)[START:])
     read = np.flatnonzero(study.rom_uses(played)["kind"] != 0)
@@ -162,15 +166,16 @@ def tuning(run: Run) -> np.ndarray:
 
 
 def curves(run: Run, chosen: list[int], levels: int = 8) -> tuple[np.ndarray, np.ndarray]:
-    """Returns brightness in `levels` ranges of equal share, and the share of frames in which bits are set in each range."""
+    """Returns brightness in `levels` ranges of equal share, and the share of frames in which bits are set in each
+    range."""
     light, values = brightness(run)[1:], bits(run)[:-1, chosen]
     ranges = np.array_split(np.argsort(light, kind="stable"), levels)
     return np.array([light[part].mean() for part in ranges]), np.array([values[part].mean(0) for part in ranges])
 
 
 def granger(run: Run) -> np.ndarray:
-    """Returns how much the past of each byte adds to the prediction of each other byte by its own past (128 x 128): the logarithm
-    of the ratio of residual variances, one frame back."""
+    """Returns how much the past of each byte adds to the prediction of each other byte by its own past (128 x 128):
+    the logarithm of the ratio of residual variances, one frame back."""
     values = _standard(run.ram.astype(float))
     now, later = values[:-1], _standard(values[1:])
     own = (now * later).mean(0)

@@ -1,7 +1,7 @@
 """Attributions and truths as Quantus reads them (Hedstroem et al. 2023, pip install quantus).
 
-A task is one .npz file with the arrays that a metric of Quantus takes, a batch of one. Sources are a picture: a row for each byte or
-frame, a column for each bit or input.
+A task is one .npz file with the arrays that a metric of Quantus takes, a batch of one. Sources are a picture: a row
+for each byte or frame, a column for each bit or input.
 
     x_batch          1 x 1 x rows x columns   the sources in the run, 0 or 1
     y_batch          1                        0: the output has no class
@@ -9,8 +9,8 @@ frame, a column for each bit or input.
     effects          1 x 1 x rows x columns   the exact effects
     a_batch/METHOD   1 x 1 x rows x columns   an attribution, the largest number 1 or -1
 
-The localization metrics (AUC, RelevanceRankAccuracy, TopKIntersection, ...) compare a_batch with s_batch and need no model.
-Attributions have signs: give these metrics abs=True, or a cause that lowers the output counts as none.
+The localization metrics (AUC, RelevanceRankAccuracy, TopKIntersection, ...) compare a_batch with s_batch and need no
+model. Attributions have signs: give these metrics abs=True, or a cause that lowers the output counts as none.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .suite import Problem, Task, exact_effects
 
 
 def arrays(task: Task, methods: Sequence[str]) -> dict[str, np.ndarray]:
-    """Returns the arrays of a task. Methods that do not apply are left out, and attributions that are zero everywhere, which
-    Quantus refuses."""
+    """Returns the arrays of a task. Methods that do not apply are left out, and attributions that are zero everywhere,
+    which Quantus refuses."""
     problem = Problem(task)
     effects, columns = exact_effects(problem), 12 if task.sources == "inputs" else 8
 

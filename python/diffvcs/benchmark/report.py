@@ -1,8 +1,8 @@
 """The page of the benchmark: one HTML file without anything outside it, and the same ranking as text.
 
-The page begins with an overview, the average precision of every method on every track. Each track has a table, a plot of average
-precision with intervals, and one of average precision against cost. Worked examples follow: a picture with the output's box,
-and what the truth and some methods say about each source.
+The page begins with an overview, the average precision of every method on every track. Each track has a table, a plot
+of average precision with intervals, and one of average precision against cost. Worked examples follow: a picture with
+the output's box, and what the truth and some methods say about each source.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _plain(value: tuple[float, float, float], tasks: int) -> str:
 
 
 def markdown(results: Sequence[dict[str, Any]]) -> str:
-    """Returns the table of all methods and tracks as Markdown: average precision with its interval; then, over all tracks, the average
-    precision with the shared budget, and the mean cost in frames."""
+    """Returns the table of all methods and tracks as Markdown: average precision with its interval; then, over all
+    tracks, the average precision with the shared budget, and the mean cost in frames."""
     ranked = {track: rows for track in suite.TRACKS if (rows := scores.table(results, track))}
     found = {(row["method"], track): row for track, rows in ranked.items() for row in rows}
     whole = sorted(scores.table(results), key=lambda row: (-row["ap"][0], row["method"]))

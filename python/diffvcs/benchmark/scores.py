@@ -7,9 +7,10 @@
     cosine     cosine between the attribution and the effects, with their signs
     pearson    correlation of the sizes of both
 
-Sources that tie are in every order at once: a method cannot gain by the order in which sources are listed. The threshold belongs to a
-method and a track, is relative to the strongest source of a task, and maximizes the mean F over development tasks. Tasks of test
-games never take part in choosing it. Intervals are percentiles of the mean over tasks that are drawn again with replacement.
+Sources that tie are in every order at once: a method cannot gain by the order in which sources are listed. The
+threshold belongs to a method and a track, is relative to the strongest source of a task, and maximizes the mean F over
+development tasks. Tasks of test games never take part in choosing it. Intervals are percentiles of the mean over tasks
+that are drawn again with replacement.
 """
 
 from __future__ import annotations
@@ -110,8 +111,9 @@ def interval(values: Sequence[float], seed: int = 0) -> tuple[float, float, floa
 def table(results: Sequence[dict[str, Any]], track: str | None = None) -> list[dict[str, Any]]:
     """Returns a row for each method, best average precision first.
 
-    Tasks are those of test games; if there are none, all, and then no F is given. Each score is (mean, low, high). `equal` is the
-    average precision with the budget that all methods share, None for a method that cannot do with it; `cost` is the mean in emulated frames.
+    Tasks are those of test games; if there are none, all, and then no F is given. Each score is (mean, low, high).
+    `equal` is the average precision with the budget that all methods share, None for a method that cannot do with it;
+    `cost` is the mean in emulated frames.
     """
     thresholds = fit_thresholds(results)
     chosen = [r for r in results if track in (None, r["track"])]
@@ -123,7 +125,8 @@ def table(results: Sequence[dict[str, Any]], track: str | None = None) -> list[d
             continue
         row: dict[str, Any] = {"method": name, "tasks": len(scored), "of": len(tested or chosen)}
         row["family"] = scored[0][1]["family"]
-        # The exact gradient is the truth only where the output itself is differentiated, and not where another stands in for it.
+        # The exact gradient is the truth only where the output itself is differentiated, and not where another stands
+        # in for it.
         row["is_truth"] = all(found["is_truth"] and found["scores"]["cosine"] > 1 - 1e-9 for _, found in scored)
         for score in SCORES:
             if score != "f":

@@ -1,9 +1,10 @@
 """The tasks of the benchmark, and what a method may do to solve one.
 
-A task is a run of a game (a state, and an action for each frame), an output F of the run, and sources: the bits that F may depend
-on. Its truth is one number for each source, F with the bit set minus F with the bit clear, by running the machine with the bit
-flipped. Nothing about a task is chosen by hand: `freeze` draws states from seeds until the truth has causes and non-causes, and
-suite.json keeps what it drew with a checksum of each truth. A truth that is computed again must have that checksum.
+A task is a run of a game (a state, and an action for each frame), an output F of the run, and sources: the bits that F
+may depend on. Its truth is one number for each source, F with the bit set minus F with the bit clear, by running the
+machine with the bit flipped. Nothing about a task is chosen by hand: `freeze` draws states from seeds until the truth
+has causes and non-causes, and suite.json keeps what it drew with a checksum of each truth. A truth that is computed
+again must have that checksum.
 
     track           sources                                        output F
     ram-screen      all 1,024 bits of RAM before the run           sum of the palette indices in the box of an object, last picture
@@ -16,10 +17,11 @@ suite.json keeps what it drew with a checksum of each truth. A truth that is com
     ram-action      all 1,024 bits of RAM before the run           1 if a trained agent still takes the same action, else 0
     inputs-action   twelve inputs in each of the 15 frames         the same
 
-The output is a sum of palette indices, because these are whole numbers (a sum is zero or it is not) and because the relaxed
-machine has no other pixels. In the last two tracks the agent of agents.py plays: the actions of the run are its own and stay as they
-are, and the output is what it would do next, from the last picture and the one four frames before. That output has no derivative;
-the network's preference for the action it takes, minus that for the second best, stands in for it.
+The output is a sum of palette indices, because these are whole numbers (a sum is zero or it is not) and because the
+relaxed machine has no other pixels. In the last two tracks the agent of agents.py plays: the actions of the run are
+its own and stay as they are, and the output is what it would do next, from the last picture and the one four frames
+before. That output has no derivative; the network's preference for the action it takes, minus that for the second
+best, stands in for it.
 """
 
 from __future__ import annotations
@@ -64,8 +66,9 @@ TEST = ("donkey_kong", "pitfall", "space_invaders", "seaquest")
 SUITES = {"quick": ("demo",), "dev": DEVELOPMENT, "test": (*DEVELOPMENT, *TEST)}
 STATES = 1  # tasks of each game and track
 
-# What one reverse pass costs, in frames for each frame of its run: `make bench-grad` on five games, a VJP of one pixel beside a
-# frame (docs/benchmarks.md). The relaxed pass is from its CPU time beside that of a run, Space Invaders, 15 frames.
+# What one reverse pass costs, in frames for each frame of its run: `make bench-grad` on five games, a VJP of one pixel
+# beside a frame (docs/benchmarks.md). The relaxed pass is from its CPU time beside that of a run, Space Invaders, 15
+# frames.
 PASS_COST = {"naive": 2, "ste": 2, "bit": 4, "bit+fork": 19, "relaxed": 190}
 LARGEST = 1e15  # of a derivative: those of forks are limited to it, those of the relaxed machine overflow
 RELAXED = {"window": 4, "wrap": True}
@@ -159,8 +162,8 @@ def _places(task: Task, played: Run) -> np.ndarray:
 class Problem:
     """A task as a method sees it: it may run the machine with other bits, differentiate it, or watch it play.
 
-    Every call adds to `cost`, in emulated frames. `budget` is how many runs a method may take; a method with a choice of how
-    many takes `samples(n)`.
+    Every call adds to `cost`, in emulated frames. `budget` is how many runs a method may take; a method with a choice
+    of how many takes `samples(n)`.
     """
 
     def __init__(self, task: Task, budget: int | None = None) -> None:
@@ -199,7 +202,8 @@ class Problem:
         return float(self.played.frames[-1, y : y + height, x : x + width].sum(dtype=np.int64))
 
     def forward(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the output for each row of sources (runs x sources, 0 or 1), by running the machine with these bits."""
+        """Returns the output for each row of sources (runs x sources, 0 or 1), by running the machine with these
+        bits."""
         rows = np.atleast_2d(np.asarray(rows) > 0.5)
         self.cost += len(rows) * self.frames
         flipped = rows != (self.x > 0.5)
@@ -219,9 +223,10 @@ class Problem:
     def gradient(self, method: str, x: np.ndarray | None = None, rule: str = "derivative") -> np.ndarray | None:
         """Returns the derivative of the output with respect to each source, at the run or at other bits.
 
-        None where a method cannot, because the relaxed machine knows neither rewards nor grey values, or because the budget has
-        too few runs left. The outputs of lesions and of actions have no derivative; the sum of the last picture, and an agent's
-        preference for its action, stand in for them. `rule` is how an agent's network passes a derivative on (agents.py).
+        None where a method cannot, because the relaxed machine knows neither rewards nor grey values, or because the
+        budget has too few runs left. The outputs of lesions and of actions have no derivative; the sum of the last
+        picture, and an agent's preference for its action, stand in for them. `rule` is how an agent's network passes a
+        derivative on (agents.py).
         """
         price = self.frames * (len(self) if method == "exact" else PASS_COST[method])
         poor = self.budget is not None and self.cost + price > self.budget * self.frames
@@ -407,8 +412,8 @@ def agent_looks(played: Run) -> list[int]:
 
 
 def flipped_views(played: Run, sets: list[np.ndarray], engine: str = "walk") -> Iterator[np.ndarray]:
-    """Yields what an agent would see (2 x height x 160: the picture of the decision before, and the last) with each set of
-    places flipped."""
+    """Yields what an agent would see (2 x height x 160: the picture of the decision before, and the last) with each
+    set of places flipped."""
     looks = agent_looks(played)
     for first in range(0, len(sets), 1024):
         yield from _flipped_pictures(_jacobian(played, sets[first : first + 1024], looks, engine), played.frames[looks])
@@ -417,8 +422,9 @@ def flipped_views(played: Run, sets: list[np.ndarray], engine: str = "walk") -> 
 def _choices(
     agent: agents.Agent, first: Run, played: Run, sets: list[np.ndarray], pictures: np.ndarray, engine: str = "walk"
 ) -> np.ndarray:
-    """How much the output "the agent takes the action that it takes in the first run" changes, for sets of places of another
-    run; `pictures` are its pictures that the agent sees. The two runs differ in bits where a derivative is elsewhere."""
+    """How much the output "the agent takes the action that it takes in the first run" changes, for sets of places of
+    another run; `pictures` are its pictures that the agent sees. The two runs differ in bits where a derivative is
+    elsewhere."""
     cart, found = played.cart, _jacobian(played, sets, agent_looks(played), engine)
     seen = [agents.see(cart, *changed) for changed in _flipped_pictures(found, pictures)]
     usual = agent.choice(agents.see(cart, *first.frames[agent_looks(first)]))
@@ -429,8 +435,9 @@ def _choices(
 def _stops(played: Run, sets: list[np.ndarray], engine: str) -> np.ndarray:
     """-1 for lesions after which the game does not run any more, else 0.
 
-    A game does not run if a halt opcode was executed, if its pictures 10, 5 and 0 frames before the end are all the same although
-    the healthy ones are not, or if more than half of the last picture's pixels differ from the healthy picture.
+    A game does not run if a halt opcode was executed, if its pictures 10, 5 and 0 frames before the end are all the
+    same although the healthy ones are not, or if more than half of the last picture's pixels differ from the healthy
+    picture.
     """
     count = len(played.frames)
     looks = [count - 11, count - 6, count - 1]
