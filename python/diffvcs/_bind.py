@@ -104,6 +104,11 @@ class Handle:
     def is_closed(self) -> bool:
         return not self.pointer
 
+    def need_open(self) -> None:
+        """Raises an error after `close`: for what looks into memory of the object that arrays keep."""
+        if not self.pointer:
+            _closed(self)
+
     def __reduce__(self) -> Any:
         """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
         raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")

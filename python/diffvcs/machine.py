@@ -349,6 +349,7 @@ class Machine:
     @property
     def bits(self) -> np.ndarray:
         """The machine as the floats that have derivatives: eight for each byte, lowest bit first."""
+        self.handle.need_open()
         return np.unpackbits(self._state, bitorder="little").astype(np.float32)
 
     def set(self, meaning: str | None = None, value: int | None = None, /, **fields: Any) -> None:
@@ -439,11 +440,13 @@ class Machine:
     def hash(self) -> int:
         """Returns 64 bits that differ when machines differ."""
         with self.handle.lock:
+            self.handle.need_open()
             return lib.vcs_hash(self.cart.handle, self._state)
 
     def peek(self, addr: int) -> int:
         """Returns a byte as the CPU would read it at an address, 0 to $FFFF, without side effects."""
         with self.handle.lock:
+            self.handle.need_open()
             return lib.vcs_peek(self.cart.handle, self._state, addr)
 
     def disassemble(self, addr: int | None = None, count: int = 1) -> list[str]:
@@ -456,6 +459,7 @@ class Machine:
         addr, lines = int(self.state["pc"]) if addr is None else whole(addr, "addr", 0, 0xFFFF), []
         text = np.zeros(_c.TEXT_BYTES, np.uint8)
         with self.handle.lock:
+            self.handle.need_open()
             for _ in range(whole(count, "count", 0, 65536)):
                 step = lib.vcs_disassemble(self.cart.handle, self._state, addr & 0xFFFF, text, text.size)
                 lines.append(text.tobytes().split(b"\0")[0].decode())

@@ -689,6 +689,7 @@ def test_everything_after_close_is_refused():
         machine.reset, machine.save, machine.screen, machine.rgb, machine.gray, lambda: machine.act(0),
         lambda: machine.act_on(0), lambda: machine.restore(saved), lambda: machine.reload(1), lambda: machine.lives,
         lambda: machine.configure(mode=0), lambda: machine.set(a=1), lambda: machine.sound, lambda: machine.minimal_actions,
+        machine.hash, lambda: machine.peek(0x80), lambda: machine.disassemble(0xF000), lambda: machine.bits, machine.objects,
     ):  # fmt: skip
         with pytest.raises(diffvcs.VCSError, match="closed"):
             call()
