@@ -125,7 +125,11 @@ def test_what_is_no_library_or_no_program_is_named(tmp_path):
 
     def ask(*arguments, **environment):
         done = subprocess.run(
-            [sys.executable, *arguments], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **environment}
+            [sys.executable, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
         )
         return done.returncode, done.stderr.strip().splitlines()[-1]
 
