@@ -238,8 +238,7 @@ static vcs_status_t check_record(const vcs_device_batch_t *batch, int32_t env, u
 
 enum { CHECKED_TOGETHER = 16 << 20 }; /* bytes of states that are copied to the host at a time */
 
-/* Checks states, which are copied to the host for this. Ids out of range are skipped, as in vcs_device_batch_restore.
- */
+/* Checks states, which are copied to the host for this. Ids out of range are skipped, as they are later. */
 static vcs_status_t check_states(const vcs_batch_t *batch, const int32_t *ids, int32_t count, const uint8_t *states,
                                  vcs_error_t *error) {
   const size_t size = vcs_device_batch_api_state_size(batch), most = CHECKED_TOGETHER / size + 1;
@@ -247,8 +246,12 @@ static vcs_status_t check_states(const vcs_batch_t *batch, const int32_t *ids, i
   const size_t room = (size_t)count < most ? (size_t)count : most;
   int32_t *numbers = malloc((size_t)count * sizeof *numbers + 1);
   uint8_t *rows = vcs_os_allocate_lines(room * size + 1);
-  vcs_status_t status =
-      numbers && rows ? vcs_batch_wait(batch, error) : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!numbers || !rows) {
+    free(numbers);
+    vcs_os_free_lines(rows);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  vcs_status_t status = vcs_batch_wait(batch, error);
   if (!status && ids) status = vcs_device_move(device, numbers, ids, (size_t)count * sizeof *numbers, error);
   for (int32_t i = 0; !status && i < count; i++) {
     const size_t row = (size_t)i % room, left = (size_t)(count - i);
