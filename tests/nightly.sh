@@ -78,10 +78,11 @@ with_ale "ale-py live: what every RAM bit of every game does" .venv/bin/python t
 with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin/python tests/ale_explain_live.py
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 with_ale "docs: every command line of README and docs, long ones included" python3 tests/docs.py --long
+# first: the steps behind it use what it puts into .venv
+nightly "python, sweeps: the package from source, with PyTorch, Captum and Ray" tests/python.sh --full
 nightly "python: 400 odd calls of every function that takes arrays, under the sanitizers" odd_calls
 nightly "python: NumPy 1" tests/numpy1.sh
 nightly "python: the two products with forks over 4 and 8 frames, every game" .venv/bin/python tests/products.py
-nightly "python, sweeps: the package from source, with PyTorch, Captum and Ray" tests/python.sh --full
 nightly "python: Sample Factory's own example" tests/sample_factory.sh
 nightly "python: each mended defect put back, its test must fail" .venv/bin/python tests/mutate_mends.py
 with_ale "python: multi_agent_ale_py live, every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py

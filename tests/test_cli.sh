@@ -89,6 +89,9 @@ if [ -e /dev/full ]; then
   "$diffvcs" info demo >/dev/full 2>err
   [ $? = 1 ]
   report $? "a full disk at stdout is reported"
+  timeout -k 5 30 "$diffvcs" trace demo --limit 1000000000 >/dev/full 2>err
+  [ $? = 1 ] && grep -q 'cannot write to stdout: No space left' err
+  report $? "a trace ends when nothing can be written"
 else
   lacks linux "/dev/full"
 fi

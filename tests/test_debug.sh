@@ -53,10 +53,27 @@ ask "screenshot $work/now.png" > /dev/null && [ -s "$work/now.png" ] || fail "sc
 # Invalid commands are reported, and nothing crashes.
 for wrong in nonsense "break" "break pc" "break pixel 200,3" "break pixel" "print" "print (" "delete 7" "hold sideways" \
   "symbols /nowhere" "screenshot /nowhere/x.png" "trace /nowhere/x.csv" "break if" "step x y" "break scanline 16777216" "break scanline 4294967297" "break pixel 4294967376,100" \
-  "break cycle 4294967297"; do
+  "break cycle 4294967297" "break pc 65536" "break write 70000" "break read -1" "break access 4294967424" "print 4294967297" "print $(printf '1+%.0s' {1..300})1"; do
   out=$(ask "$wrong")
   code=$?
   [ "$wrong" = break ] && continue
   if [ $code != 1 ] || ! echo "$out" | grep -q '^!'; then fail "'$wrong' is not refused (exit status $code)"; fi
 done
+
+# A script is a file that ends, and a line is one command. A signal ends a debugger that follows a script or a pipe.
+mkfifo "$work/pipe"
+for script in /dev/zero "$work/pipe" "$work" "$work/nowhere"; do
+  timeout -s KILL 20 "${debug[@]}" --commands "$script" < /dev/null > /dev/null 2> "$work/error"
+  code=$?
+  [ $code = 2 ] && [ -s "$work/error" ] || fail "--commands $script is not refused (exit status $code)"
+done
+printf 'step 5\n\nprint a' > "$work/script"
+"${debug[@]}" --commands "$work/script" < /dev/null | grep -q '^frame 0.10 ' || fail "a script's empty line repeats no command"
+ask "print $(printf '1+%.0s' {1..300})1" step | tail -1 | grep -q '^frame 60.1 ' || fail "a long line is more than one command"
+ends() { # COMMAND...: what reads a pipe that does not end, ends with SIGTERM
+  timeout -k 10 2 "$@" > /dev/null
+  [ $? != 137 ]
+}
+yes "frame 100" | ends "${debug[@]}" || fail "SIGTERM does not end a debugger that runs what a pipe says"
+sleep 20 | ends "${debug[@]}" || fail "SIGTERM does not end a debugger that waits for a pipe"
 exit $failed

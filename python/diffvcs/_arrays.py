@@ -52,7 +52,7 @@ def horizons(values: Any, last: int | None = None) -> np.ndarray:
     found = integers(values, "horizons")
     if found.ndim != 1:
         raise BadArgument(f"horizons are a list of frames, such as [1, 4], not an array of shape {found.shape}")
-    return found
+    return found.copy()
 
 
 def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True) -> np.ndarray:
@@ -66,10 +66,10 @@ def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True)
 
 
 def records(values: Any, name: str, dtype: np.dtype, made_by: str) -> np.ndarray:
-    """Returns a flat array of structs of the library."""
+    """Returns a flat copy of structs of the library: it stays as it was checked, whatever the caller's array becomes."""
     if not isinstance(values, np.ndarray) or values.dtype != dtype:
         raise TypeError(f"{name} must be an array as {made_by} makes it, not {type(values).__name__}")
-    return np.require(values.reshape(-1), requirements=["C", "A"])
+    return np.array(values.reshape(-1), order="C", subok=False)
 
 
 def state_bytes(values: Any, name: str = "state") -> np.ndarray:

@@ -104,6 +104,11 @@ class Handle:
     def is_closed(self) -> bool:
         return not self.pointer
 
+    def need_open(self) -> None:
+        """Raises an error after `close`: for what looks into memory of the object that arrays keep."""
+        if not self.pointer:
+            _closed(self)
+
     def __reduce__(self) -> Any:
         """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
         raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")
@@ -406,12 +411,12 @@ class Struct(ctypes.Structure):
     def check(self, *arguments: Any) -> None:
         """Compares every array with what C will touch; written by `struct`."""
 
-    @classmethod
-    def copy_of(cls, pointer: int, owner: object) -> Struct:
-        """A struct of the library's; `owner` is what its strings live in."""
-        found = cls.from_buffer_copy(cls.from_address(pointer))
-        found.__dict__.update(held={"": owner}, counts={}, checked_for=None)
-        return found
+
+def _copied(kind: type[Struct], pointer: int, owner: object) -> Struct:
+    """A struct of the library's; `owner` is what its strings live in."""
+    found = kind.from_buffer_copy(kind.from_address(pointer))
+    found.__dict__.update(held={"": owner}, counts={}, checked_for=None)
+    return found
 
 
 def _number_setter(field: str, kind: Any, is_fraction: bool) -> Callable[..., Any]:
@@ -735,7 +740,7 @@ class Binding:
             "whole": whole, "fraction": fraction, "closed": _closed, "byref": ctypes.byref, "ndarray": np.ndarray,
             "from_buffer": ctypes.c_char.from_buffer, "text": _text, "wrong": _wrong, "fail": _fail,
             "view": view, "message": _message, "pin_handles": _pin_handles, "made": self._made, "owners": _owners,
-            "promptly": self._promptly,
+            "promptly": self._promptly, "copied": _copied,
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
         given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
@@ -881,7 +886,7 @@ class Binding:
             return [f"found = {call}", f"return view(found, {result.lengths[0]}, D, {not result.const}, {owner})"]
         if result.type in STRUCTS:
             space["S"] = STRUCTS[result.type]
-            return [f"found = {call}", f"return None if not found else S.copy_of(found, {owner})"]
+            return [f"found = {call}", f"return None if not found else copied(S, found, {owner})"]
         return [f"return {call}"]
 
     def _made(self, kind: type[Handle], pointer: int | None, needs: tuple[Any, ...]) -> Handle:

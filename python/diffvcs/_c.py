@@ -553,7 +553,10 @@ def _open() -> Any:
             f"{path} is not there: the package was not built. Run `pip install .` in the repository, "
             "or name a library in $DIFFVCS_LIBRARY."
         )
-    return Binding(str(path), PROTOTYPES, HANDLES, ENUMS, LONG)
+    try:
+        return Binding(str(path.resolve()), PROTOTYPES, HANDLES, ENUMS, LONG)
+    except (OSError, AttributeError) as problem:  # what is no library; a library without some of the functions
+        raise ImportError(f"{path} is not the library of this package: {problem}") from None
 
 
 lib = _open()

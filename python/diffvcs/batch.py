@@ -255,7 +255,7 @@ class ALEVectorInterface:
             raise ValueError(f"env_ids is a list of numbers, not an array of shape {ids.shape}")
         if ids.size and (ids.min() < 0 or ids.max() >= self.num_envs):
             raise IndexError(f"env_id out of range: there are {self.num_envs} environments")
-        return ids
+        return ids.copy()  # as it was checked, whatever another thread does to the caller's array
 
     def _resets(self, reset_indices: Any, reset_seeds: Any) -> tuple[np.ndarray, np.ndarray]:
         ids, seeds = self._ids(reset_indices), _arrays.integers(reset_seeds, "seeds")
@@ -471,7 +471,7 @@ class ALEVectorInterface:
         if isinstance(states, (bytes, bytearray, memoryview, str)) or states is None:
             raise TypeError(f"states must be what clone_state() gave, not {type(states).__name__}")
         if not isinstance(states, devices.Array):
-            states = _arrays.integers(states, "states", np.uint8)
+            states = np.array(_arrays.integers(states, "states", np.uint8))  # what is checked is what is restored
         if states.shape != (ids.size, self.handle.state_size):
             raise ValueError(
                 f"{ids.size} states of {self.handle.state_size} bytes are expected, not an array of shape {states.shape}"

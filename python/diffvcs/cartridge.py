@@ -83,18 +83,12 @@ class Cartridge:
             raise TypeError(f"an image is a name, a path or bytes, not {type(image).__name__}")
         if image == "demo":
             return lib.vcs_demo_image(np.zeros(1, np.uintp)).tobytes(), "demo"
-        path = Path(image)
-        if not path.is_file():
-            if path.suffix or len(path.parts) > 1:
-                if path.is_dir():
-                    raise IsADirectoryError(f"{path} is a directory, not a ROM image")
-                raise FileNotFoundError(f"there is no ROM image {path}")
-            path = roms.require(str(image))
+        path = _path(image)
         return files.read(path, IMAGE_LIMIT), path.stem  # the library refuses what is longer
 
     @classmethod
     def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:
-        """Returns a cartridge by name or path, the same object for the same name: it is loaded and booted once.
+        """Returns a cartridge by name or path, the same object for the same name and file: it is loaded and booted once.
 
         Example:
             >>> diffvcs.Cartridge.find("demo") is diffvcs.Cartridge.find("demo")
@@ -104,8 +98,8 @@ class Cartridge:
             return image
         if not isinstance(image, (str, os.PathLike)):
             raise TypeError(f"a cartridge is a name, a path or a Cartridge, not {type(image).__name__}")
-        path = os.fspath(image)
-        return _shared(path, profile, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0)
+        name = os.fspath(image)
+        return _shared(name, profile, _file(name))
 
     def is_like(self, other: Cartridge) -> bool:
         """Returns whether both are the same image in the same console: then states can be exchanged."""
@@ -159,8 +153,29 @@ def _revive(image: bytes, profile: str, format: str, name: str, patch: bytes | N
     return Cartridge(image, profile, format, name or None, patch)
 
 
+def _path(image: str | os.PathLike[str]) -> Path:
+    """The file of an image that is given by name or path."""
+    path = Path(image)
+    if path.is_file():
+        return path
+    if path.suffix or len(path.parts) > 1:
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a directory, not a ROM image")
+        raise FileNotFoundError(f"there is no ROM image {path}")
+    return roms.require(str(image))
+
+
+def _file(name: str) -> tuple[Any, ...]:
+    """What tells a file from another one that the same name stood for: after chdir, with another $DIFFVCS_ROMS, replaced."""
+    if name == roms.DEMO:
+        return ()
+    path = os.path.realpath(_path(name))
+    found = os.stat(path)
+    return path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 @functools.lru_cache(maxsize=128)  # games; older ones are loaded again
-def _shared(image: str, profile: str, changed: int) -> Cartridge:
+def _shared(image: str, profile: str, file: tuple[Any, ...]) -> Cartridge:
     return Cartridge(image, profile)
 
 

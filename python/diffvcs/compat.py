@@ -11,6 +11,7 @@ ale-py on disk.
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 import types
@@ -70,12 +71,16 @@ def _has_window() -> bool:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit("usage: python -m diffvcs.compat program.py [arguments], or -m module [arguments]")
-    install()
     del sys.argv[0]
-    if sys.argv[0] == "-m":
+    is_module = sys.argv[:1] == ["-m"]
+    if is_module:
         del sys.argv[0]
+    if not sys.argv:
+        sys.exit("usage: python -m diffvcs.compat program.py [arguments], or -m module [arguments]")
+    if not is_module and not any(os.path.isfile(p) for p in (sys.argv[0], os.path.join(sys.argv[0], "__main__.py"))):
+        sys.exit(f"diffvcs.compat: there is no program {sys.argv[0]}")
+    install()
+    if is_module:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     else:
         runpy.run_path(sys.argv[0], run_name="__main__")

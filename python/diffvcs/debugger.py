@@ -72,8 +72,10 @@ class Debugger(NotCopied):
     def __init__(self, run: Run, frame: int = 0, symbols: str | os.PathLike[str] | None = None) -> None:
         need_run(run)
         self.cart = run.cart
-        run._c_run()  # refuses a state that no machine can have
-        self.handle = lib.vcs_debugger_create(run.cart.handle, run.start, run.picture, run.controls[:1].copy(), frame)
+        given = run._c_run()  # refuses a state that no machine can have
+        self.handle = lib.vcs_debugger_create(
+            run.cart.handle, given.start, given.picture, given.controls[:1].copy(), frame
+        )
         if symbols is not None:
             self.read_symbols(symbols)
 
@@ -176,7 +178,7 @@ class Debugger(NotCopied):
         """
         rows = np.zeros(whole(count, "count", 0, 65536), dtype_of("vcs_disassembly_t"))
         start = int(self.state["pc"]) if address is None else address
-        lib.vcs_debugger_disassemble(self.handle, start & 0xFFFF, rows, len(rows))
+        lib.vcs_debugger_disassemble(self.handle, start, rows, len(rows))
         return [(int(row["address"]), row["text"].tobytes().split(b"\0")[0].decode()) for row in rows]
 
     # ---- breakpoints, controls, symbols ----------------------------------------------------------------------------

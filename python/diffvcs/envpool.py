@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import roms
+from . import _arrays, roms
+from ._bind import whole
 from .batch import ALEVectorInterface
 
 DEFAULTS: dict[str, Any] = {
@@ -60,6 +61,11 @@ class TimeStep(NamedTuple):
         return self.step_type == 2
 
 
+def _ids(env_id: Any) -> np.ndarray:
+    """Numbers of environments, as a list of any kind or a single one."""
+    return np.atleast_1d(_arrays.integers(env_id, "env_id"))
+
+
 class EnvPool:
     """Environments of one task; `make` creates it."""
 
@@ -74,6 +80,8 @@ class EnvPool:
             raise TypeError(f"no option {', '.join(sorted(unknown))}; there are {', '.join(DEFAULTS)}")
         if env_type not in TYPES:
             raise ValueError(f"env_type is one of {', '.join(TYPES)}; {env_type!r} is none of them")
+        if not isinstance(task_id, str):
+            raise TypeError(f"a task is a name such as 'Pong-v5', not {task_id!r}")
         self.config = {**DEFAULTS, **config, "task": roms.name_to_rom_id(task_id.split("/")[-1].rsplit("-", 1)[0])}
         self.env_type, c = env_type, self.config
         if not c["use_inter_area_resize"]:
@@ -88,6 +96,7 @@ class EnvPool:
             num_threads=c["num_threads"], mode=None if c["mode"] < 0 else c["mode"],
             difficulty=None if c["difficulty"] < 0 else c["difficulty"], ram=True,
         )  # fmt: skip
+        whole(c["seed"], "seed", -(2**31), 2**31 - self.num_envs)  # the last environment has seed + num_envs - 1
         self.batch_size = self._batch.batch_size
         self.all_env_ids = np.arange(self.num_envs, dtype=np.int32)
         self._elapsed, self._lives = np.zeros(self.num_envs, np.int32), np.zeros(self.num_envs, np.int32)
@@ -150,7 +159,7 @@ class EnvPool:
 
     def async_reset(self, env_id: np.ndarray | None = None) -> None:
         """Starts episodes in all environments, or in these; recv returns the results."""
-        ids = self.all_env_ids if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32))
+        ids = self.all_env_ids if env_id is None else _ids(env_id)
         seed = -1 if self._seeded else self.config["seed"]
         self._batch.send_reset(ids, np.full(ids.size, -1) if seed < 0 else seed + ids)
         self._seeded = True
@@ -158,7 +167,7 @@ class EnvPool:
 
     def send(self, action: np.ndarray, env_id: np.ndarray | None = None) -> None:
         """Sends actions to these environments; without env_id, to those of the last recv, or to all."""
-        self._batch.send(action, env_ids=None if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32)))
+        self._batch.send(action, env_ids=None if env_id is None else _ids(env_id))
 
     def recv(self) -> Any:
         """Returns the results that are ready first; with batch_size equal to num_envs, all of them in the order of the last send.

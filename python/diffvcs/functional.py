@@ -18,7 +18,7 @@ The name of a derivative is `d` and the name of the quantity. Bits have eight sl
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,17 +77,12 @@ class Run:
 
     def _c_run(self) -> Any:
         """The run as the library has it. Raises an error if `start` was changed to a state that no machine can have."""
-        if not lib.vcs_bits_is_possible(self.cart.handle, self.start):
+        cart, start, controls = self.cart.handle, np.array(self.start), self.controls  # what is checked is what runs
+        if not lib.vcs_bits_is_possible(cart, start):
             raise ValueError("this run's `start` was changed to a state that no machine can have")
-        if len(self.controls) == 0:
+        if len(controls) == 0:
             raise ValueError("this run's `controls` were taken away: a run has at least one frame")
-        return _c.Run(
-            cart=self.cart.handle,
-            start=self.start,
-            picture=self.picture,
-            controls=self.controls,
-            frames=len(self.controls),
-        )
+        return _c.Run(cart=cart, start=start, picture=self.picture, controls=controls, frames=len(controls))
 
 
 IDLE = 4  # machines that a cartridge keeps to be used again
@@ -527,13 +522,14 @@ def _numbers(values: Sequence[int] | None, name: str, count: int) -> np.ndarray:
     return numbers
 
 
-def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = None) -> np.ndarray:
+def state_places(cart: Cartridge | str, name: str, elements: Sequence[int] | None = None) -> np.ndarray:
     """Lists every bit of a field of the machine, or of some of its elements.
 
     Example:
         >>> len(diffvcs.state_places(machine.cart, "grp", [1]))
         8
     """
+    cart = Cartridge.find(cart)
     if name not in (cart.state_dtype.names or ()):
         raise KeyError(f"no field {name!r}; there are {', '.join(cart.state_dtype.names or ())}")
     dtype, offset = cart.state_dtype[name], cart.offset(name)
@@ -543,7 +539,7 @@ def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = No
     return _grid(0, index, np.zeros(len(index), np.uint16), range(8))
 
 
-def ram_places(cart: Cartridge, cells: Sequence[int] | None = None) -> np.ndarray:
+def ram_places(cart: Cartridge | str, cells: Sequence[int] | None = None) -> np.ndarray:
     """Lists every bit of RAM, or of some of its 128 bytes, which count from 0 ($80).
 
     Example:
@@ -553,14 +549,14 @@ def ram_places(cart: Cartridge, cells: Sequence[int] | None = None) -> np.ndarra
     return state_places(cart, "ram", cells)
 
 
-def rom_places(cart: Cartridge, offsets: Sequence[int] | None = None) -> np.ndarray:
+def rom_places(cart: Cartridge | str, offsets: Sequence[int] | None = None) -> np.ndarray:
     """Lists every bit of the image, or of the bytes at some offsets.
 
     Example:
         >>> len(diffvcs.rom_places(machine.cart))
         32768
     """
-    index = _numbers(offsets, "offsets in the image", cart.rom.size)
+    index = _numbers(offsets, "offsets in the image", Cartridge.find(cart).rom.size)
     return _grid(1, index, np.zeros(len(index), np.uint16), range(8))
 
 
@@ -575,7 +571,9 @@ def input_places(frames: int | Sequence[int], inputs: Sequence[int | str] | None
         >>> len(diffvcs.input_places(3, ["left", "right"]))
         6
     """
-    chosen = _numbers(range(frames) if isinstance(frames, int) else frames, "frames", 1 << 16)
+    if not isinstance(frames, Iterable):
+        frames = range(whole(frames, "frames", 0, 1 << 16))
+    chosen = _numbers(frames, "frames", 1 << 16)
     names = INPUT_NAMES if inputs is None else inputs
     unknown = [name for name in names if isinstance(name, str) and name not in INPUT_NAMES]
     if unknown:

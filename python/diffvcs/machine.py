@@ -47,7 +47,7 @@ def inputs_of(action: int | str, player: int = 0) -> np.ndarray:
         >>> diffvcs.inputs_of("UPFIRE")[:5]
         array([1., 0., 0., 0., 1.], dtype=float32)
     """
-    held = np.zeros(_c.INPUTS, np.float32)
+    held, player = np.zeros(_c.INPUTS, np.float32), whole(player, "player", 0, 1)
     name = ACTION_NAMES[action_number(action)]
     for i, key in enumerate(("UP", "DOWN", "LEFT", "RIGHT", "FIRE")):
         held[5 * player + i] = key in name
@@ -207,9 +207,8 @@ class Machine:
         if count != self.players:
             self._miscounted()
         rest = [0] * (_c.PLAYERS_MAX - count)
-        lib.vcs_env_act_players(
-            self.handle, np.array(numbers + rest, np.int32), np.array([*strengths, *rest], np.float32), rewards
-        )
+        all_strengths = _arrays.floats([*strengths, *rest], "strengths")
+        lib.vcs_env_act_players(self.handle, np.array(numbers + rest, np.int32), all_strengths, rewards)
         return rewards[:count].tolist()
 
     def act_on(self, action: int | str, player_b: int | str = 0) -> int:
@@ -316,9 +315,10 @@ class Machine:
         and the other fields of vcs_object_t. `track`: objects keep their `id` from one call to the next; call it once per
         frame."""
         found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))
-        found = found[: lib.vcs_env_objects(self.handle, found, _c.OBJECTS_MAX)]
-        if track:
-            lib.vcs_track(self._tracks, found, len(found))
+        with self.handle.lock:  # one thread at a time follows objects
+            found = found[: lib.vcs_env_objects(self.handle, found, _c.OBJECTS_MAX)]
+            if track:
+                lib.vcs_track(self._tracks, found, len(found))
         return found if playfield else found[found["kind"] != 5]
 
     def listen(self, on: bool = True) -> None:
@@ -349,6 +349,7 @@ class Machine:
     @property
     def bits(self) -> np.ndarray:
         """The machine as the floats that have derivatives: eight for each byte, lowest bit first."""
+        self.handle.need_open()
         return np.unpackbits(self._state, bitorder="little").astype(np.float32)
 
     def set(self, meaning: str | None = None, value: int | None = None, /, **fields: Any) -> None:
@@ -407,20 +408,27 @@ class Machine:
             self.restore(kept)
 
     def _set(self, cell: tuple[int, int] | None, fields: dict[str, Any]) -> None:
+        kind, chosen = self.cart.state_dtype, {}
+        for name, value in fields.items():  # all of them first: converting a value may run the caller's Python
+            if name not in (kind.names or ()):
+                raise KeyError(f"no field {name!r}; there are {', '.join(kind.names or ())}")
+            try:
+                chosen[name] = _arrays.integers(value, "a value", kind[name].base)
+            except _c.BadArgument as problem:
+                raise _c.BadArgument(f"the field {name} cannot hold {value!r}: {problem}") from None
         before, kept = self._state.copy(), self.save()
-        record, names = self._state.view(self.cart.state_dtype).reshape(()), self.cart.state_dtype.names or ()
+        changed = before.copy()
+        record = changed.view(kind).reshape(())
+        for name, numbers in chosen.items():
+            record[name] = numbers
+        if not lib.vcs_bits_is_possible(self.cart.handle, changed):
+            raise _c.BadArgument("this state has values that no machine can have")
         try:
+            self._state[:] = changed
             if cell:
                 self.set_ram(*cell)
-            for name, value in fields.items():
-                if name not in names:
-                    raise KeyError(f"no field {name!r}; there are {', '.join(names)}")
-                try:
-                    record[name] = _arrays.integers(value, "a value", record.dtype[name].base)
-                except _c.BadArgument as problem:
-                    raise _c.BadArgument(f"the field {name} cannot hold {value!r}: {problem}") from None
             self.restore(self.save())
-        except Exception:
+        except BaseException:
             self._state[:] = before
             self.restore(kept)
             raise
@@ -432,12 +440,14 @@ class Machine:
     def hash(self) -> int:
         """Returns 64 bits that differ when machines differ."""
         with self.handle.lock:
+            self.handle.need_open()
             return lib.vcs_hash(self.cart.handle, self._state)
 
     def peek(self, addr: int) -> int:
-        """Returns a byte as the CPU would read it at an address, without side effects."""
+        """Returns a byte as the CPU would read it at an address, 0 to $FFFF, without side effects."""
         with self.handle.lock:
-            return lib.vcs_peek(self.cart.handle, self._state, addr & 0xFFFF)
+            self.handle.need_open()
+            return lib.vcs_peek(self.cart.handle, self._state, addr)
 
     def disassemble(self, addr: int | None = None, count: int = 1) -> list[str]:
         """Returns the texts of `count` instructions, from an address on (None: from the program counter).
@@ -446,10 +456,11 @@ class Machine:
             >>> machine.disassemble(0xF000, 2)
             ['LDY #$07', 'STY $A9']
         """
-        addr, lines = int(self.state["pc"]) if addr is None else addr, []
+        addr, lines = int(self.state["pc"]) if addr is None else whole(addr, "addr", 0, 0xFFFF), []
         text = np.zeros(_c.TEXT_BYTES, np.uint8)
         with self.handle.lock:
-            for _ in range(count):
+            self.handle.need_open()
+            for _ in range(whole(count, "count", 0, 65536)):
                 step = lib.vcs_disassemble(self.cart.handle, self._state, addr & 0xFFFF, text, text.size)
                 lines.append(text.tobytes().split(b"\0")[0].decode())
                 addr += step
@@ -474,7 +485,7 @@ class Machine:
 
     def restore(self, state: np.ndarray, generators: bool = True) -> None:
         """Returns to a saved state, of this machine or of another one with the same cartridge."""
-        state = _arrays.state_bytes(state)
+        state = np.array(_arrays.state_bytes(state))  # a copy: what is checked is what is restored
         if state.size != self.handle.state_size:
             raise _c.BadArgument(
                 f"this is no state of {self.cart}: it has {state.size} bytes, and a state has {self.handle.state_size}; "

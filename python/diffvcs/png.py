@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from . import files
+from . import _arrays, files
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
@@ -17,7 +17,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 def encode(picture: np.ndarray) -> bytes:
     """Returns a height x width (x 3) picture of bytes as the bytes of a PNG file."""
-    picture = np.ascontiguousarray(picture, np.uint8)
+    picture = _arrays.integers(picture, "a picture", np.uint8)
     if picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3):
         raise ValueError(f"a picture is height x width or height x width x 3, not {picture.shape}")
     height, width = picture.shape[:2]

@@ -160,7 +160,7 @@ class Relaxed(NotCopied):
 
     def branch(self, after: int, offset: int, taken: bool) -> float:
         """Returns the program counter after a softened branch, before the cast; `after` is the address of the next instruction."""
-        return lib.vcs_relax_branch(self.handle, after & 0xFFFF, offset, taken)
+        return lib.vcs_relax_branch(self.handle, after, offset, taken)
 
     # ---- numbers and derivatives -------------------------------------------------------------------------------------
 

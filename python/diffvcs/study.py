@@ -787,7 +787,7 @@ def trace(
         >>> diffvcs.trace("demo", limit=2)["text"].tolist()
         [b'SEI', b'CLD']
     """
-    handle = Cartridge.find(cart).handle
+    handle, limit = Cartridge.find(cart).handle, whole(limit, "limit", 0, 2**63 - 1)
     call = _c.TraceCall(from_frame=first, to_frame=last, limit=limit, play=seed is not None, seed=seed or 0)
     count, room = np.zeros(1, np.uintp), min(limit or _c.FRAME_INSTRUCTIONS, _c.FRAME_INSTRUCTIONS)
     while True:
@@ -1056,7 +1056,7 @@ def truth_pairs(
     """
     need_run(run)
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
-    pairs = _arrays.integers(pairs, "pairs", np.uintp)
+    pairs = _arrays.integers(pairs, "pairs", np.uintp).copy()
     if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs.size and pairs.max() >= len(places)):
         raise BadArgument(f"pairs are count x 2 numbers from 0 to {len(places) - 1}")
     results, options = _truth_arrays(run, len(pairs), values, maps, threads)

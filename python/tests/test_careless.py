@@ -689,6 +689,7 @@ def test_everything_after_close_is_refused():
         machine.reset, machine.save, machine.screen, machine.rgb, machine.gray, lambda: machine.act(0),
         lambda: machine.act_on(0), lambda: machine.restore(saved), lambda: machine.reload(1), lambda: machine.lives,
         lambda: machine.configure(mode=0), lambda: machine.set(a=1), lambda: machine.sound, lambda: machine.minimal_actions,
+        machine.hash, lambda: machine.peek(0x80), lambda: machine.disassemble(0xF000), lambda: machine.bits, machine.objects,
     ):  # fmt: skip
         with pytest.raises(diffvcs.VCSError, match="closed"):
             call()
@@ -866,7 +867,7 @@ except KeyboardInterrupt:
 """
 LONG_CALLS = {  # each would take minutes
     "truth": "diffvcs.truth(machine.cart, state, [0] * 400, study.places(played, 'ram,rom'), maps=False, threads=1, played=played)",
-    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 4000, diffvcs.ram_places(machine.cart), 0.5, diffvcs.Ram(3), samples=2)",
+    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 4000, np.tile(diffvcs.ram_places(machine.cart), 5), 0.5, diffvcs.Ram(3), samples=2, threads=1)",
     "score": "diffvcs.score(played, study.places(played, 'ram,rom'), methods=['exact', 'bit'], horizons=[400])",
     "score_game": "study.score_game('demo', pixels=4096)",
     "annotate": "study.annotate('demo', seeds=60, depths=16)",
@@ -1140,6 +1141,169 @@ def test_lengths_are_those_of_the_call(world):
     for array in (np.zeros(0, np.uint8), np.zeros(3, np.uint8), world.gray[:-1]):
         with pytest.raises(diffvcs.BadArgument, match="elements"):
             _c.lib.vcs_env_screen_gray(world.machine.handle, array)
+
+
+# ---- what changes while it is used ------------------------------------------------------------------------------------
+
+
+def test_values_are_converted_before_a_field_changes(world):
+    """Converting one may run the caller's Python, which may run the machine: not with the fields half written."""
+    machine = Machine(world.cart)
+    machine.restore(world.state)
+    before, seen = machine.state["bank"].copy(), []
+
+    class Runs:
+        def __array__(self, dtype=None, copy=None):
+            seen.append(machine.state["bank"].copy())
+            machine.act_on(0)
+            return np.array(3)
+
+    with pytest.raises(diffvcs.BadArgument, match="no machine can have"):
+        machine.set(bank=np.full(4, 2**24), a=Runs())
+    assert np.array_equal(seen, [before]) and np.array_equal(machine.state["bank"], before)
+    machine.set(x=5, a=Runs())
+    assert machine.state["a"] == 3 and machine.state["x"] == 5 and machine.frame_number == 62
+
+
+def test_what_was_checked_is_what_runs(world):
+    """A callback, as another thread, may change the arrays of a call that is under way."""
+    w, run = world, (world.cart, world.state, world.actions)
+    played = diffvcs.run(*run)
+    places = np.concatenate([w.places] * 40)  # more than are flipped between two callbacks
+    horizons = np.array([3], np.int32)
+    expected = diffvcs.truth(*run, places, horizons=[3], maps=False, played=played).rows
+
+    def spoil(done, total):
+        played.start.flags.writeable = True
+        played.start[:], places["index"], places["kind"], horizons[:] = 255, 2**32 - 1, 0, 2**31 - 1
+
+    found = diffvcs.truth(*run, places, horizons=horizons, maps=False, played=played, progress=spoil)
+    assert np.array_equal(found.rows, expected)
+
+    class Changes(diffvcs.Run):
+        start = property(lambda self: starts.pop(), lambda self, value: None)
+
+    starts = [np.full(w.played.start.shape, 255, np.uint8), w.played.start]  # the second one is never looked at
+    changing = Changes(**{**vars(w.played), "start": None})
+    assert diffvcs.rom_uses(changing).tobytes() == diffvcs.rom_uses(w.played).tobytes() and len(starts) == 1
+
+
+def test_a_state_is_copied_before_it_is_checked(world):
+    machine, state, threads = Machine(world.cart), world.state.copy(), []
+    at = machine.cart.offset("bank")
+    base = world.state.tobytes().find(diffvcs.run(world.cart, world.state, [0]).start.tobytes()) + at
+    ends = threading.Event()
+
+    def spoil():
+        while not ends.is_set():
+            state[base : base + 16] = 255
+            state[base : base + 16] = world.state[base : base + 16]
+
+    threads.append(threading.Thread(target=spoil))
+    threads[0].start()
+    try:
+        for _ in range(3000):
+            with contextlib.suppress(diffvcs.BadArgument):
+                machine.restore(state)
+            assert (machine.state["bank"] < world.cart.rom.size).all()
+    finally:
+        ends.set()
+        threads[0].join()
+
+
+def test_one_thread_at_a_time_follows_objects(world, monkeypatch):
+    from diffvcs import machine as module
+
+    machine, alone = Machine(world.cart), []
+    track, lock = module.lib.vcs_track, machine.handle.lock
+
+    def watched(*arguments):
+        other = threading.Thread(target=lambda: alone.append(not lock.acquire(blocking=False)))
+        other.start()
+        other.join()
+        track(*arguments)
+
+    monkeypatch.setattr(module.lib, "vcs_track", watched)
+    machine.objects(track=True)
+    assert alone == [True]
+
+
+# ---- values that would become others ----------------------------------------------------------------------------------
+
+
+def test_an_address_has_16_bits(world):
+    debugger = diffvcs.Debugger(world.played)
+    for address in (-1, 1 << 16, 2**32 + 0x80, 2**64, 1.5, "F000", None, [1]):
+        calls = [lambda a: world.machine.peek(a), lambda a: world.relaxed.branch(a, 4, True)]
+        if address is not None:  # which is the program counter
+            calls += [lambda a: world.machine.disassemble(a), lambda a: debugger.disassemble(a)]
+        for call in calls:
+            with pytest.raises((TypeError, ValueError), match="addr|next"):
+                call(address)
+    with pytest.raises(diffvcs.BadArgument, match="count"):
+        world.machine.disassemble(0xF000, 10**9)
+    assert world.machine.peek(0xFFFF) == world.machine.peek(0x1FFF)
+
+
+def test_a_picture_never_gets_other_numbers():
+    for picture in ([[300]], [[-1]], [[1.5]], [[np.nan]], [[2**32 + 1]], [["1"]], [[None]]):
+        with pytest.raises((TypeError, ValueError), match="picture"):
+            png.encode(picture)
+    assert png.encode([[1.0, True]]) == png.encode(np.ones((1, 2), np.uint8))
+
+
+def test_environments_of_a_pool_are_never_others():
+    pool = diffvcs.make("Demo-v5", num_envs=3, num_threads=1)
+    pool.reset()
+    for ids in ([2**32 + 1], np.array([2**32 + 1]), [1.5], np.array([np.nan]), ["1"], [None]):
+        for call in (lambda i: pool.reset(i), lambda i: pool.send(np.zeros(1, int), i)):
+            with pytest.raises((TypeError, ValueError), match="env_id"):
+                call(ids)
+    for seed in (2**31 - 1, 2**31, 2**32 + 1, 1.5, None):
+        with pytest.raises((TypeError, ValueError), match="seed"):
+            diffvcs.make("Demo-v5", num_envs=3, seed=seed)
+    with pytest.raises(TypeError, match="a task is a name"):
+        diffvcs.make(7)
+
+
+def test_places_are_counted_before_they_are_listed(world):
+    for frames in (2**31, 10**12, -1, 1.5, None):
+        begin = time.process_time()
+        with pytest.raises((TypeError, ValueError), match="frames"):
+            diffvcs.input_places(frames)
+        assert time.process_time() - begin < 1
+    assert len(diffvcs.input_places(np.int64(3))) == 36 and len(diffvcs.input_places(0)) == 0
+    assert np.array_equal(diffvcs.ram_places("demo", [3, 4]), world.places)
+    for player in (-1, 2, 2**32, None):
+        with pytest.raises((TypeError, ValueError), match="player"):
+            diffvcs.inputs_of("FIRE", player)
+    with pytest.raises(diffvcs.BadArgument, match="limit"):
+        diffvcs.trace("demo", limit=-1)
+
+
+def test_a_name_is_the_file_that_it_stands_for_now(tmp_path, monkeypatch):
+    """Two files with one name and one time, as archives unpack them."""
+    image = bytearray(Cartridge("demo").rom.tobytes())
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        image[0x700] ^= 1
+        (tmp_path / folder / "homebrew.bin").write_bytes(image)
+        os.utime(tmp_path / folder / "homebrew.bin", (10**9, 10**9))
+    sums = [zlib.crc32((tmp_path / folder / "homebrew.bin").read_bytes()) for folder in ("one", "two")]
+    found = []
+    for folder in ("one", "two"):
+        monkeypatch.chdir(tmp_path / folder)
+        found.append(zlib.crc32(Machine("homebrew.bin").cart.rom))
+    assert found == sums and sums[0] != sums[1]
+    found.clear()
+    monkeypatch.chdir(tmp_path)
+    for folder in ("one", "two"):
+        monkeypatch.setenv("DIFFVCS_ROMS", str(tmp_path / folder))
+        found.append(zlib.crc32(Machine("homebrew").cart.rom))
+    assert found == sums
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_cartridge_that_was_run_is_freed():

@@ -294,6 +294,43 @@ def test_seeds_masks_and_states():
     envs.step(actions[0])
 
 
+HEAD = 80  # bytes of an environment's own numbers, before its machine (src/cuda/device_batch.h)
+
+
+@pytest.mark.parametrize("obs_type", ["image", "ram"])
+def test_states_that_no_machine_can_have_are_refused(obs_type):
+    envs, twin = make(2, obs_type=obs_type, noop_max=3), make(2, obs_type=obs_type, noop_max=3)
+    for batch in (envs, twin):
+        batch.reset(seed=1)
+    states = np.asarray(envs.clone_state())
+    cart = envs.ale.carts[0]
+    fields = {name: HEAD + cart.offset(name) for name in ("bank", "line", "line_clock", "seen_clock", "pos")}
+    fields |= {"action": 44, "paddle": 48, "start": 68, "covered": 72}  # of vcs_device_env_t
+    for name, at in fields.items():
+        wrong = states.copy()
+        wrong[1, at : at + 4] = 127 if name == "start" else 255  # start -1: its picture was shown
+        with pytest.raises(diffvcs.BadArgument, match="no machine can have"):
+            envs.restore_state(wrong)
+    wrong = states.copy()
+    wrong[0, :HEAD] = 255
+    with pytest.raises(diffvcs.BadArgument, match="another cartridge"):
+        envs.restore_state(wrong)
+    random = np.random.default_rng(0)
+    for _ in range(50):  # refused, or a machine that runs
+        wrong = states.copy()
+        at = int(random.integers(0, min(states.shape[1], 1500) - 4))
+        wrong[:, at : at + 4] = random.integers(0, 256, 4, np.uint8)
+        try:
+            envs.restore_state(wrong)
+        except diffvcs.BadArgument:
+            continue
+        for _ in range(3):
+            envs.step(np.zeros(2, np.int32))
+    envs.restore_state(states)
+    for action in actions_of(twin, 5):
+        assert np.array_equal(envs.step(action)[0].numpy(), twin.step(action)[0].numpy())
+
+
 def test_ram_alone_draws_nothing():
     envs, seen = make(obs_type="ram"), make(ram=True)
     ram, _ = envs.reset(seed=2)

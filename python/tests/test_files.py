@@ -117,3 +117,28 @@ def test_files_are_read_alike_in_every_locale():
         for more in ({}, {"LC_ALL": "C", "PYTHONUTF8": "0"}, {"LC_ALL": "nonsense"}, {"LC_ALL": "tr_TR.ISO8859-9"})
     }
     assert len(found) == 1
+
+
+def test_what_is_no_library_or_no_program_is_named(tmp_path):
+    (tmp_path / "junk").write_bytes(b"no library")
+    (tmp_path / "folder").mkdir()
+
+    def ask(*arguments, **environment):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+        )
+        return done.returncode, done.stderr.strip().splitlines()[-1]
+
+    for library in ("junk", "folder", str(tmp_path / "junk")):
+        status, words = ask("-c", "import diffvcs", DIFFVCS_LIBRARY=library)
+        assert status == 1 and words.startswith(f"ImportError: {library} is not the library of this package: "), words
+        assert os.path.realpath(tmp_path / library) in words  # it, and not one of the system's
+    for program in ("nothing.py", "folder"):
+        assert ask("-m", "diffvcs.compat", program) == (1, f"diffvcs.compat: there is no program {program}")
+    for nothing in ((), ("-m",)):
+        status, words = ask("-m", "diffvcs.compat", *nothing)
+        assert status == 1 and words.startswith("usage: python -m diffvcs.compat")

@@ -185,6 +185,9 @@ def test_actions_and_strengths_are_counted():
             machine.act_players(wrong, [1.0] * len(wrong))
     with pytest.raises(ValueError, match="there are 2 players"):
         machine.act_players([0, 0], [1.0])
+    for strengths in ([np.nan, 1.0], [np.inf, 1.0], ["1", "1"], [None, 1.0]):
+        with pytest.raises((TypeError, ValueError), match="strengths must be"):
+            machine.act_players([0, 0], strengths)
     for _ in range(30):
         assert machine.act_players(["LEFT", 3], [1.0, 1.0]) == other.act_players([4, "RIGHT"])
     assert (machine.ram == other.ram).all()

@@ -217,3 +217,15 @@ def test_attribution_takes_it(machine):
     assert np.isfinite(seen.occlusion()).all()  # which needs no gradient
     with pytest.raises(Exception, match="pixels have none"):
         seen.saliency()
+
+
+def test_numbers_beyond_those_of_a_machine_do_not_overflow():
+    relaxed = diffvcs.Relaxed("demo", alpha=1e300)
+    assert relaxed.branch(65535, 2**31 - 1, True) == 65535 + 2**31 - 1
+    relaxed.load(diffvcs.Machine("demo"))
+    values = relaxed.values
+    values[relaxed.slots["time"]] = 1e18
+    relaxed.values = values
+    assert relaxed.values[relaxed.slots["time"]] == 2**29 - 1  # three times as many clocks are a number of 32 bits
+    for _ in range(300):
+        relaxed.step()

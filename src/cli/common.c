@@ -209,8 +209,9 @@ void vcs_output_text(vcs_output_t *output, vcs_text_t *text) {
   if (text->failed) output->failed = true;
   errno = 0;
   if (text->length && output->gz && gzwrite(output->gz, text->text, (unsigned)text->length) <= 0) note_failure(output);
-  if (text->length && output->stream)
-    fwrite(text->text, 1, text->length, output->stream); /* ferror is checked when it is closed */
+  if (text->length && output->stream && fwrite(text->text, 1, text->length, output->stream) < text->length) {
+    note_failure(output);
+  }
   text->length = 0;
 }
 

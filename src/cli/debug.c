@@ -3,7 +3,6 @@
  * The work is vcs_debugger_t's (study.h); here are the commands and what they print. Commands come from the terminal, a
  * file or a pipe, one on each line; an empty line repeats the last one.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ static const vcs_usage_t usage = {
     "diffvcs debug demo --symbols demo.sym --frame 60\n"
     "printf 'break write COLUBK if scanline > 100\\ncontinue\\nback 3\\n' | diffvcs debug demo\n"};
 
-enum { WATCHES_MAX = 16, WATCH_SIZE = 96, LINE_SIZE = 512, TRACE_FLUSH_SIZE = 1 << 20 };
+enum { WATCHES_MAX = 16, WATCH_SIZE = 96, LINE_SIZE = 512, TRACE_FLUSH_SIZE = 1 << 20, SCRIPT_MAX = 1 << 20 };
 
 typedef struct {
   vcs_rom_t rom;
@@ -35,7 +34,9 @@ typedef struct {
   int watch_count;
   vcs_output_t trace;
   vcs_text_t trace_text;
+  char last[LINE_SIZE]; /* the last command, which an empty line repeats */
   bool tracing, quits, failed;
+  bool asks; /* a person types the commands */
 } session_t;
 
 /* Prints an error to stdout, like the answers, so that a transcript shows it in its place. */
@@ -95,7 +96,7 @@ static void move(session_t *d, vcs_move_t how, int64_t count) {
   } else if (stop.reason == VCS_STOP_BEGINNING) {
     printf(how == VCS_MOVE_REVERSE ? "no earlier breakpoint\n" : "this is the beginning of the history\n");
   } else if (stop.reason == VCS_STOP_CANCELLED) {
-    vcs_interrupt_clear();
+    if (d->asks) vcs_interrupt_clear();
     printf("interrupted\n");
   }
   show_here(d);
@@ -338,22 +339,50 @@ static void execute(session_t *d, const char *line) {
   commands[i].run(d, line + strspn(line, " \t"));
 }
 
-static void converse(session_t *d, FILE *from, bool asks) {
-  char line[LINE_SIZE], last[LINE_SIZE] = "";
-  while (!d->quits) {
-    if (asks) printf("(diffvcs) "), fflush(stdout);
-    errno = 0;
-    if (!fgets(line, sizeof line, from)) {
-      if (!vcs_interrupted()) break;
-      vcs_interrupt_clear(); /* Ctrl-C at the prompt: a new one */
-      clearerr(from);
-      putchar('\n');
-      continue;
+static const char too_long[] = "a command has at most 510 characters"; /* LINE_SIZE without "\n" and the zero */
+
+/* A line: a command, a comment, or nothing, which repeats the last command. */
+static void obey(session_t *d, char *line) {
+  line[strcspn(line, "\r\n")] = 0;
+  const char *word = line + strspn(line, " \t");
+  if (*word == '#') return;
+  if (strlen(line) > LINE_SIZE - 2) return complain(d, too_long);
+  if (*word) strcpy(d->last, line);
+  if (*d->last) execute(d, d->last);
+}
+
+/* Ctrl-C and SIGTERM end a script or a pipe. Where a person types, they end the run that is under way. */
+static bool goes_on(const session_t *d) { return !d->quits && (d->asks || !vcs_interrupted()); }
+
+static void follow(session_t *d, char *script) {
+  for (char *end; *script && goes_on(d); script = end) {
+    end = script + strcspn(script, "\n");
+    if (*end) *end++ = 0;
+    obey(d, script);
+  }
+}
+
+/* Reads to the end of a line that is longer than an array: its beginning alone would be another command. */
+static bool skip_long_line(const char *line) {
+  if (strlen(line) < LINE_SIZE - 1 || strchr(line, '\n')) return false;
+  for (int c = 0; c != EOF && c != '\n';) c = getchar();
+  return true;
+}
+
+static void converse(session_t *d) {
+  char line[LINE_SIZE];
+  while (goes_on(d)) {
+    if (d->asks) printf("(diffvcs) "), fflush(stdout);
+    if (!d->asks) vcs_interrupt_release(); /* a signal ends a program that waits for a pipe */
+    if (!fgets(line, sizeof line, stdin)) break;
+    const bool is_long = skip_long_line(line);
+    vcs_interrupt_catch();
+    if (d->asks) vcs_interrupt_clear(); /* Ctrl-C at the prompt is not for the next run */
+    if (is_long) {
+      complain(d, too_long);
+    } else {
+      obey(d, line);
     }
-    line[strcspn(line, "\r\n")] = 0;
-    if (line[strspn(line, " \t")] == '#') continue;
-    if (line[strspn(line, " \t")]) memcpy(last, line, sizeof last);
-    if (*last) execute(d, last);
   }
 }
 
@@ -381,34 +410,34 @@ static void tear_down(session_t *d) {
 
 int vcs_cli_debug(int argc, char **argv) {
   vcs_cli_setup_t choice = {.setup = {.frame = -1, .horizon = 1}};
-  const char *symbols = NULL, *script = NULL;
+  const char *symbols = NULL, *path = NULL;
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &choice.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_INTEGER("frame", &choice.setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or none"),
       VCS_ARG_INTEGER("seed", &choice.setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"),
       VCS_ARG_TEXT("actions", &choice.setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
       VCS_ARG_TEXT("symbols", &symbols, "FILE", "names from a symbol file of dasm -s"),
-      VCS_ARG_TEXT("commands", &script, "FILE", "commands to do first, one a line"),
+      VCS_ARG_TEXT("commands", &path, "FILE", "commands to do first, one a line"),
       VCS_ARGS_CART(&choice.rom_options),
       VCS_ARG_END};
   int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   static session_t d;
   vcs_error_t error = {""};
-  FILE *from = NULL;
-  if (set_up(&d, &choice, symbols, &error)) {
+  uint8_t *script = NULL;
+  size_t size;
+  if (set_up(&d, &choice, symbols, &error) || (path && vcs_file_read(path, SCRIPT_MAX, &script, &size, &error))) {
     exit_code = vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  } else if (script && !(from = fopen(script, "r"))) {
-    exit_code = vcs_cli_complain(command, VCS_EXIT_USAGE, "%s: %s", script, strerror(errno));
   } else {
-    const bool asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    d.asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     vcs_interrupt_catch();
     show_here(&d);
-    if (from) converse(&d, from, false);
-    converse(&d, stdin, asks);
-    exit_code = d.failed && !asks ? VCS_EXIT_FAILED : VCS_EXIT_OK;
+    if (script) follow(&d, (char *)script);
+    converse(&d);
+    const bool failed = d.failed || vcs_interrupted();
+    exit_code = failed && !d.asks ? VCS_EXIT_FAILED : VCS_EXIT_OK;
   }
-  if (from) fclose(from);
+  free(script);
   tear_down(&d);
   return exit_code;
 }

@@ -45,7 +45,7 @@ static int print_row(void *context, const vcs_trace_row_t *row) {
   vcs_cpu_row_print(&columns, &printer->text);
   vcs_text_printf(&printer->text, "\t%04x\t%s\n", row->step.pc_before, row->text);
   if (printer->text.length >= FLUSH_SIZE) vcs_output_text(&printer->output, &printer->text);
-  return 0;
+  return printer->output.failed; /* nothing more can be written */
 }
 
 static int trace(const vcs_rom_t *rom, vcs_trace_options_t *options, const char *out) {

@@ -10,6 +10,8 @@
 #include "cuda/engine.h"
 #include "host/batch.h"
 #include "host/files.h"
+#include "host/os.h"
+#include "host/save.h"
 
 /* ---- Options ------------------------------------------------------------------------------------------ */
 
@@ -195,9 +197,81 @@ vcs_status_t vcs_device_batch_api_copy(const vcs_batch_t *batch, const int32_t *
                    error);
 }
 
+static bool is_below(int64_t value, int64_t limit) { return value >= 0 && value < limit; }
+
+enum { PADDLE_LIMIT = 1 << 24, FRAMES_LIMIT = INT32_MAX - (1 << 20) }; /* far beyond those of a game */
+
+/* Whether a step can go on from the head of a record: numbers of frames, buffers, starts and actions exist. */
+static bool head_is_possible(const vcs_device_env_t *head, const vcs_device_batch_kind_t *kind) {
+  return is_below(head->action, VCS_ACTIONS) && is_below(head->paddle[0], PADDLE_LIMIT) &&
+         is_below(head->paddle[1], PADDLE_LIMIT) && is_below(head->elapsed, FRAMES_LIMIT) &&
+         is_below(head->frame_number, FRAMES_LIMIT) && is_below(head->episode_frame_number, FRAMES_LIMIT) &&
+         head->start >= -1 && head->start < kind->start_count && head->covered <= VCS_COVERED_ENOUGH &&
+         head->before_next < VCS_DRAW_HISTORY_BEFORE && head->exact <= 1 && head->shown[0] <= VCS_DEVICE_ENV_KEPT &&
+         head->shown[1] <= VCS_DEVICE_ENV_KEPT && head->ending <= VCS_ENDING_ONTO &&
+         head->ending_frame <= VCS_DEVICE_ENV_KEPT && head->ended <= 1;
+}
+
+static bool team_is_possible(const vcs_device_team_t *team) {
+  for (int i = 0; i < VCS_DEVICE_OTHERS; i++) {
+    if (!is_below(team->action[i], VCS_ACTIONS) || !is_below(team->wish[i], VCS_ACTIONS)) return false;
+  }
+  return is_below(team->far_paddle[0], PADDLE_LIMIT) && is_below(team->far_paddle[1], PADDLE_LIMIT);
+}
+
+/* Checks a record in the host's memory for an environment. */
+static vcs_status_t check_record(const vcs_device_batch_t *batch, int32_t env, uint8_t *record, vcs_error_t *error) {
+  const vcs_device_batch_view_t *view = &batch->view;
+  const vcs_device_env_t *head = (const vcs_device_env_t *)(const void *)record;
+  const int32_t kind = batch->played[env];
+  if (head->kind != kind) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is a state of another cartridge, mode or difficulty");
+  }
+  const int machines = view->shows == VCS_DEVICE_BATCH_SHOWS_SMALL ? VCS_DEVICE_ENV_MACHINES : 1;
+  bool possible = head_is_possible(head, &batch->kinds[kind]);
+  for (int i = 0; possible && i < machines; i++) {
+    possible = vcs_machine_is_possible(batch->carts[kind], vcs_record_machine(view, record, i));
+  }
+  if (possible && view->players > 1) possible = team_is_possible(vcs_record_team(view, record));
+  return possible ? VCS_OK : vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
+}
+
+enum { CHECKED_TOGETHER = 16 << 20 }; /* bytes of states that are copied to the host at a time */
+
+/* Checks states, which are copied to the host for this. Ids out of range are skipped, as they are later. */
+static vcs_status_t check_states(const vcs_batch_t *batch, const int32_t *ids, int32_t count, const uint8_t *states,
+                                 vcs_error_t *error) {
+  const size_t size = vcs_device_batch_api_state_size(batch), most = CHECKED_TOGETHER / size + 1;
+  const int32_t device = batch->options.device;
+  const size_t room = (size_t)count < most ? (size_t)count : most;
+  int32_t *numbers = malloc((size_t)count * sizeof *numbers + 1);
+  uint8_t *rows = vcs_os_allocate_lines(room * size + 1);
+  if (!numbers || !rows) {
+    free(numbers);
+    vcs_os_free_lines(rows);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  vcs_status_t status = vcs_batch_wait(batch, error);
+  if (!status && ids) status = vcs_device_move(device, numbers, ids, (size_t)count * sizeof *numbers, error);
+  for (int32_t i = 0; !status && i < count; i++) {
+    const size_t row = (size_t)i % room, left = (size_t)(count - i);
+    const int32_t env = ids ? numbers[i] : i;
+    if (row == 0) {
+      status = vcs_device_move(device, rows, states + (size_t)i * size, (left < room ? left : room) * size, error);
+    }
+    if (!status && is_below(env, batch->options.envs)) {
+      status = check_record(batch->device_batch, env, rows + row * size, error);
+    }
+  }
+  free(numbers);
+  vcs_os_free_lines(rows);
+  return status;
+}
+
 vcs_status_t vcs_device_batch_api_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
                                           const vcs_batch_results_t *results, vcs_error_t *error) {
   vcs_status_t status = check_aligned(states, "states", error);
+  if (!status) status = check_states(batch, ids, count, states, error);
   if (!status) status = take_results(batch, &results, error);
   if (status) return status;
   vcs_device_batch_copies_t what = copies(batch, ids, count, (void *)states); /* only read */

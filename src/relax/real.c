@@ -88,7 +88,7 @@ enum { CHIPS = sizeof chips / sizeof *chips };
 double vcs_real_most(size_t slot) {
   if (slot >= VCS_SLOT_N && slot <= VCS_SLOT_C) return 1;
   if (slot == VCS_SLOT_PC) return 65535;
-  if (slot == VCS_SLOT_TIME) return INT32_MAX;
+  if (slot == VCS_SLOT_TIME) return (1 << 29) - 1; /* as of a machine (save.c): three clocks each fit in 32 bits */
   for (int i = 0; i < CHIPS; i++) {
     if ((int)slot >= chips[i].slot && (int)slot < chips[i].slot + chips[i].count) return chips[i].most;
   }

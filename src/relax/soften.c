@@ -58,10 +58,10 @@ double vcs_soften_gate(const vcs_soften_t *soften, double z) {
 }
 
 double vcs_soften_branch(const vcs_soften_t *soften, uint16_t next, int offset, bool taken) {
-  double gate = vcs_soften_gate(soften, taken ? 1 : -1);
+  const double gate = vcs_soften_gate(soften, taken ? 1 : -1), target = (double)next + offset; /* of any size */
   if (soften->single) {
-    float g = (float)gate, stays = next, goes = (float)(next + offset);
+    float g = (float)gate, stays = next, goes = (float)target;
     return (1.0F - g) * stays + g * goes;
   }
-  return (1 - gate) * next + gate * (next + offset);
+  return (1 - gate) * next + gate * target;
 }

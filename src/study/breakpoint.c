@@ -45,8 +45,11 @@ static vcs_status_t read_place(const char *text, const vcs_symbols_t *symbols, c
   if (status) return status;
   const int64_t value = vcs_expression_value(&expression, moment);
   const int32_t clocks = breakpoint->kind == VCS_BREAK_SCANLINE ? LINE_CLOCKS : 1;
-  if (value < 0 || value > (1 << 24) / clocks) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %" PRId64 ", which is out of range", text, value);
+  const bool in_time = breakpoint->kind == VCS_BREAK_SCANLINE || breakpoint->kind == VCS_BREAK_CYCLE;
+  const int32_t most = in_time ? (1 << 24) / clocks : UINT16_MAX; /* or the address of an access or an instruction */
+  if (value < 0 || value > most) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %" PRId64 ", but goes from 0 to %" PRId32,
+                          kinds[breakpoint->kind], value, most);
   }
   breakpoint->at = (int32_t)value * clocks;
   return VCS_OK;

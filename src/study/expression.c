@@ -83,7 +83,8 @@ static bool read_number(reader_t *reader, int base) {
   char *end = NULL;
   if (!isalnum((unsigned char)*reader->at)) return refuse(reader, "no number");
   const unsigned long value = strtoul(reader->at, &end, base);
-  if (end == reader->at || value > INT32_MAX) return refuse(reader, "no number");
+  if (end == reader->at) return refuse(reader, "no number");
+  if (value > INT32_MAX) return refuse(reader, "a number above 2147483647");
   reader->at = end;
   return emit(reader, NUMBER, (int32_t)value);
 }

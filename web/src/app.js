@@ -500,10 +500,11 @@ class Explorer {
       }
     });
     window.addEventListener("blur", () => this.controls.release());
-    window.addEventListener("hashchange", () => {
+    const followHash = async () => {
       const link = decodeLink(location.hash);
-      if (link) this.guard(this.follow(link));
-    });
+      if (link) await this.follow(link);
+    };
+    window.addEventListener("hashchange", () => this.guard(followHash()));
     document.addEventListener("dragover", (e) => {
       e.preventDefault();
       document.body.classList.add("drop");

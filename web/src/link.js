@@ -14,9 +14,22 @@ function encodeControls(c) {
   return numbers.map((n) => n.toString(36)).join(".");
 }
 
+// The greatest values of vcs_controls_t, in its order; and of a link, whose frames are run before anything is shown.
+const MOST = [0xff, 0xff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff, 0xffff, 0xffff, 0xff];
+const FRAMES_MOST = 1e6; // four and a half hours
+
+const wrong = (text) => new Error(`the link's inputs have '${text.slice(0, 80)}' in them`);
+
+function number(text, most) {
+  const value = /^[0-9a-z]{1,8}$/.test(text) ? parseInt(text, 36) : NaN;
+  if (!(value <= most)) throw wrong(text);
+  return value;
+}
+
 function decodeControls(text) {
-  const n = text.split(".").map((part) => parseInt(part, 36));
-  if (n.some(Number.isNaN) || (n.length !== 1 && n.length !== 9)) throw new Error(`the link's inputs have '${text}' in them`);
+  const parts = text.split(".");
+  if (parts.length !== 1 && parts.length !== 9) throw wrong(text);
+  const n = parts.map((part, i) => number(part, parts.length === 1 ? 0xffff : MOST[i]));
   const c = idle();
   if (n.length === 1) {
     c.held[0] = n[0] & 255;
@@ -32,10 +45,13 @@ export function encodeInputs(list) {
 
 export function decodeInputs(text) {
   if (!text) return [];
+  let left = FRAMES_MOST;
   return text.split(",").map((stretch) => {
-    const [held, count] = stretch.split("-");
-    const frames = parseInt(count, 36);
-    if (!(frames > 0 && frames < 10000000)) throw new Error(`the link's inputs have '${stretch}' in them`);
+    const [held, count, more] = stretch.split("-");
+    const frames = number(count || "", FRAMES_MOST);
+    if (frames === 0 || more !== undefined) throw wrong(stretch);
+    left -= frames;
+    if (left < 0) throw new Error(`the link has more than ${FRAMES_MOST} frames`);
     return [decodeControls(held), frames];
   });
 }
