@@ -1195,6 +1195,27 @@ VCS_FN uint64_t vcs_row_common(const vcs_t *m) {
   return m->colu[VCS_COLUPF] | m->colu[VCS_COLUP0] << 8 | m->colu[VCS_COLUP1] << 16 | (uint64_t)m->ctrlpf << 32;
 }
 
+/* A whole row of an object that is lit; those of its pixels that are hidden are not seen (NULL: all are). */
+VCS_FN void vcs_record_lit(const vcs_t *m, vcs_recorder_t *r, int kind, int y, const uint64_t *lit,
+                           const uint64_t *hidden) {
+  const unsigned colour = vcs_colour_of(m, kind);
+  uint64_t look;
+  if (kind == VCS_PF) {
+    look = vcs_is_scored(m, m->ctrlpf) ? vcs_field_look(m->colu[VCS_COLUP0], m->colu[VCS_COLUP1])
+                                       : vcs_field_look(colour, colour);
+  } else if (VCS_UNLIKELY(r->stirred >> kind & 1) && !vcs_stands_still(m, r, kind)) {
+    vcs_record_stances(m, r, kind, y, 0, VCS_WIDTH, colour, lit, hidden);
+    return;
+  } else {
+    look = vcs_look_of(m, kind, m->pos[kind], vcs_nusiz_of(m, kind), colour);
+  }
+  if (hidden) {
+    vcs_streak_row_covered(r, kind, look, y, lit, hidden);
+  } else {
+    vcs_streak_row(r, kind, look, y, lit);
+  }
+}
+
 /* Adds a whole row y, in which objects of the set `on` may be lit; `changed` are the objects, or VCS_LOOK, that are not
  * as in the row above. `layers` is NULL, or as painted. [blank, VCS_COMB_PIXELS) is blanked. Only what has changed is
  * compared with its streak, and what is, or was, partly covered. */
@@ -1231,22 +1252,26 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
         hidden = NULL;
       }
     }
-    const unsigned colour = vcs_colour_of(m, i);
-    uint64_t look;
-    if (i == VCS_PF) {
-      look = vcs_is_scored(m, m->ctrlpf) ? vcs_field_look(m->colu[VCS_COLUP0], m->colu[VCS_COLUP1])
-                                         : vcs_field_look(colour, colour);
-    } else if (VCS_UNLIKELY(r->stirred >> i & 1) && !vcs_stands_still(m, r, i)) {
-      vcs_record_stances(m, r, i, y, 0, VCS_WIDTH, colour, word, hidden);
+    vcs_record_lit(m, r, i, y, word, hidden);
+  }
+}
+
+/* The same for some objects, `kinds`, about which the last row says nothing; `covers` if objects of different colours
+ * meet. The row after it must not come by vcs_record_row. */
+VCS_FN void vcs_record_kinds(const vcs_t *m, vcs_recorder_t *r, int y, unsigned kinds, unsigned on, bool covers,
+                             const vcs_pixels_t line[VCS_OBJECTS], int blank) {
+  const uint64_t comb[3] = {vcs_from(blank, 0) & ~vcs_from(VCS_COMB_PIXELS, 0), 0, 0};
+  vcs_cover_t cover;
+  covers = covers && vcs_find_cover(m, m->ctrlpf, on, line, NULL, blank, &cover);
+  for (unsigned left = kinds & (on | r->on); left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const uint64_t *word = line[i].word, *hidden = covers ? vcs_cover_of(&cover, i) : comb;
+    if (!(word[0] | word[1] | word[2])) {
+      if (r->on >> i & 1) vcs_streak_end(r, i, y);
       continue;
-    } else {
-      look = vcs_look_of(m, i, m->pos[i], vcs_nusiz_of(m, i), colour);
     }
-    if (hidden) {
-      vcs_streak_row_covered(r, i, look, y, word, hidden);
-    } else {
-      vcs_streak_row(r, i, look, y, word);
-    }
+    if (!((word[0] & hidden[0]) | (word[1] & hidden[1]) | (word[2] & hidden[2]))) hidden = NULL;
+    vcs_record_lit(m, r, i, y, word, hidden);
   }
 }
 
