@@ -108,7 +108,7 @@ typedef struct {
 } vcs_passage_t;
 
 /* The streaks of a frame, for each kind of object. */
-enum { VCS_ENTRIES = 256, VCS_HUES_KEPT = 128 };
+enum { VCS_ENTRIES = 512, VCS_HUES_KEPT = 128 };
 typedef struct {
   int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
   int16_t hues_count;
