@@ -31,19 +31,15 @@ VCS_HOT_FN void cut(const struct vcs_rows *rows, const vcs_t *m, int object, int
 /* ---- The log ------------------------------------------------------------------------------------------------------
  */
 
-/* Five positions and what does not count are a word that ends with REFP1 (vcs_registers_t). */
-enum { REFLECT_1 = 8 * VCS_PF };
-
 void vcs_row_log_make(vcs_row_log_t *log) {
   for (unsigned on = 0; on <= VCS_ALL_OBJECTS; on++) {
     vcs_registers_t *counting = log->counting[on];
     for (int i = 0; i < VCS_OBJECTS; i++) {
-      const vcs_registers_t registers = vcs_registers_of((unsigned)i);
-      counting->looks |= on >> i & 1 ? registers.looks : 0;
-      counting->places |= on >> i & 1 ? registers.places : 0;
+      counting->looks |= on >> i & 1 ? vcs_registers_of((unsigned)i).looks : 0;
+      counting->places |= on >> i & 1 ? vcs_registers_of((unsigned)i).places : 0;
     }
     counting[1] = counting[0];
-    if (on >> VCS_PF & 1) counting[1].looks |= VCS_SCORE_COLOURS;
+    if (on >> VCS_PF & 1) counting[1].looks |= VCS_SCORE_LOOKS;
   }
 }
 
@@ -59,9 +55,9 @@ VCS_HOT_FN vcs_registers_t registers_of(const vcs_t *m, const vcs_row_log_t *log
   vcs_registers_t now;
   __builtin_memcpy(&now.looks, m->nusiz, sizeof now.looks);
   if (VCS_UNLIKELY((m->ctrlpf & 6) == 6))
-    now.looks = (now.looks & ~VCS_REGISTER(ctrlpf, 0, 0xFF)) | VCS_REGISTER(ctrlpf, 0, ctrlpf_of(m));
+    now.looks = (now.looks & ~VCS_REGISTER(ctrlpf, 0)) | (uint64_t)ctrlpf_of(m) << VCS_REGISTER_AT(ctrlpf, 0);
   __builtin_memcpy(&now.places, m->pos, sizeof now.places); /* five positions, and what does not count */
-  now.places = now.places << (64 - REFLECT_1) >> (64 - REFLECT_1) | (uint64_t)m->reflect[1] << REFLECT_1;
+  now.places = now.places << (64 - VCS_REFLECT_1_AT) >> (64 - VCS_REFLECT_1_AT) | (uint64_t)m->reflect[1] << VCS_REFLECT_1_AT;
   now.looks &= counting->looks;
   now.places &= counting->places;
   return now;

@@ -70,58 +70,6 @@ static void replay_pieces(vcs_row_log_t *log, vcs_recorder_t *r, int y) {
   vcs_record_row_end(m, r);
 }
 
-/* Whether a row can only be worked out with all of its objects. */
-static bool is_joint(const vcs_event_t *event) { return event->head >> VCS_EVENT_PIECES || event->head & VCS_EVENT_MOVES; }
-
-/* Whether objects of different colours meet: what is seen of one depends on the others. */
-static bool do_cover(const vcs_event_t *event) {
-  const unsigned on = (unsigned)event->on;
-  const vcs_pixels_t *line = event->line;
-  const bool score = event->registers.looks & VCS_SCORE;
-  uint64_t any = 0;
-  if (((on & 5) != 0) + ((on & 10) != 0) + ((on & 0x30) != 0) < 2 && !score) return false;
-  for (int w = 0; w < 3; w++) {
-    const uint64_t p0 = line[VCS_P0].word[w] | line[VCS_M0].word[w], p1 = line[VCS_P1].word[w] | line[VCS_M1].word[w];
-    const uint64_t field = line[VCS_PF].word[w], ball = line[VCS_BL].word[w];
-    any |= (p0 & p1) | ((p0 | p1) & (field | ball)) | (score ? field & ball : 0);
-  }
-  return any != 0;
-}
-
-/* The objects of a row that are not as they were when it was listed; it is listed now. */
-static unsigned altered_in(vcs_row_log_t *log, int y) {
-  const vcs_event_t *now = &log->row[y];
-  vcs_event_t *was = &log->listed_row[y];
-  const uint64_t looks = now->registers.looks ^ was->registers.looks;
-  const uint64_t places = now->registers.places ^ was->registers.places;
-  const bool covers = do_cover(now);
-  unsigned altered = covers || log->covered[y] || now->head != was->head || vcs_row_set_has(&log->other, y) ? VCS_ALL_OBJECTS : 0;
-  for (unsigned left = (unsigned)(now->on | was->on) & ~altered; left; left &= left - 1) {
-    const int i = VCS_LOWEST(left);
-    const vcs_registers_t registers = vcs_registers_of((unsigned)i);
-    const uint64_t *a = now->line[i].word, *b = was->line[i].word;
-    const uint64_t any = (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (looks & registers.looks) | (places & registers.places);
-    altered |= (unsigned)(any != 0) << i;
-  }
-  if (now->registers.looks & VCS_SCORE && looks & VCS_SCORE_COLOURS) altered |= 1u << VCS_PF;
-  *was = *now;
-  log->covered[y] = covers;
-  return altered;
-}
-
-/* A row, of these objects or more. */
-static void replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
-  const vcs_event_t *event = &log->row[y];
-  if (vcs_event_pieces(event)) {
-    replay_pieces(log, r, y);
-    return;
-  }
-  if (event->head & VCS_EVENT_MOVES) replay_cuts(log, r, y, log->row_cuts[y].first, 0);
-  set_registers(&log->m, &event->registers);
-  vcs_record_kinds(&log->m, r, y, kinds, (unsigned)event->on, log->covered[y], event->line, vcs_event_blank(event));
-  vcs_record_row_end(&log->m, r);
-}
-
 /* ---- Rows that are as they were -------------------------------------------------------------------------------------
  */
 
@@ -155,6 +103,118 @@ static int copy_streaks(vcs_recorder_t *r, const vcs_log_t *last, int kind, int 
     vcs_streak_done(r, kind, rows);
   }
   return from;
+}
+
+/* ---- Objects in a row -----------------------------------------------------------------------------------------------
+ */
+
+/* vcs_look_of, or vcs_field_look, by registers that are logged. */
+static uint64_t look_of(const vcs_registers_t *registers, int kind) {
+  const uint64_t looks = registers->looks, places = registers->places;
+  const unsigned ctrlpf = vcs_registers_ctrlpf(registers), side = (unsigned)kind & 1;
+  const uint64_t colour = looks >> VCS_REGISTER_AT(colu, VCS_COLUPF) & 0xFF;
+  const uint64_t player = looks >> (VCS_REGISTER_AT(colu, VCS_COLUP0) + 8 * side) & 0xFF;
+  if (kind == VCS_PF) {
+    if (VCS_LIKELY(!(ctrlpf & 2))) return vcs_field_look((unsigned)colour, (unsigned)colour);
+    return vcs_field_look((unsigned)(looks >> VCS_REGISTER_AT(colu, VCS_COLUP0)) & 0xFF,
+                          (unsigned)(looks >> VCS_REGISTER_AT(colu, VCS_COLUP1)) & 0xFF);
+  }
+  const uint64_t pos = places >> 8 * kind & 0xFF;
+  if (kind == VCS_BL) return pos | (ctrlpf & 0x30) << 8 | colour << 24;
+  const uint64_t nusiz = looks >> 8 * side & 0xFF;
+  if (kind > VCS_P1) return pos | (nusiz & 0x37) << 8 | player << 24;
+  const uint64_t reflect = side ? places >> VCS_REFLECT_1_AT : looks >> VCS_REGISTER_AT(reflect, 0);
+  return pos | (nusiz & 7) << 8 | player << 24 | (uint64_t)(reflect != 0) << 32;
+}
+
+/* Whether objects of different colours meet in a row: what is seen of one depends on the others. */
+static bool do_meet(const vcs_event_t *event) {
+  const unsigned on = (unsigned)event->on;
+  const vcs_pixels_t *line = event->line;
+  uint64_t any = 0;
+  if (VCS_UNLIKELY(vcs_registers_ctrlpf(&event->registers) & 2)) return true; /* the score has the players' colours */
+  if (((on & 5) != 0) + ((on & 10) != 0) + ((on & 0x30) != 0) < 2) return false;
+  for (int w = 0; w < 3; w++) {
+    const uint64_t p0 = line[VCS_P0].word[w] | line[VCS_M0].word[w], p1 = line[VCS_P1].word[w] | line[VCS_M1].word[w];
+    any |= (p0 & p1) | ((p0 | p1) & (line[VCS_PF].word[w] | line[VCS_BL].word[w]));
+  }
+  return any != 0;
+}
+
+/* The objects of a row that are not as they were when it was listed; it is listed now. */
+static unsigned altered_in(vcs_row_log_t *log, int y) {
+  const vcs_event_t *now = &log->row[y];
+  vcs_event_t *was = &log->listed_row[y];
+  const uint64_t looks = now->registers.looks ^ was->registers.looks;
+  const uint64_t places = now->registers.places ^ was->registers.places;
+  const bool met = log->meets[y], meet = do_meet(now);
+  unsigned altered =
+      met || meet || now->head != was->head || vcs_row_set_has(&log->other, y) ? (unsigned)VCS_ALL_OBJECTS : 0;
+  for (unsigned left = (unsigned)(now->on | was->on) & ~altered; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const vcs_registers_t registers = vcs_registers_of((unsigned)i);
+    const uint64_t *a = now->line[i].word, *b = was->line[i].word;
+    const uint64_t any =
+        (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (looks & registers.looks) | (places & registers.places);
+    altered |= (unsigned)(any != 0) << i;
+  }
+  *was = *now;
+  log->meets[y] = meet;
+  return altered;
+}
+
+/* ---- Rows -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Some objects of a row that is painted at once and in which none moves. */
+static void replay_objects(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
+  const vcs_event_t *event = &log->row[y];
+  const int blank = vcs_event_blank(event);
+  const uint64_t comb[3] = {vcs_from(blank, 0) & ~vcs_from(VCS_COMB_PIXELS, 0), 0, 0};
+  vcs_cover_t cover;
+  bool covers = log->meets[y];
+  if (VCS_UNLIKELY(covers)) {
+    set_registers(&log->m, &event->registers);
+    covers = vcs_find_cover(&log->m, log->m.ctrlpf, (unsigned)event->on, event->line, NULL, blank, &cover);
+  }
+  for (unsigned left = kinds & ((unsigned)event->on | r->on); left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const uint64_t *lit = event->line[i].word, *hidden = lit[0] & comb[0] ? comb : NULL;
+    if (!(lit[0] | lit[1] | lit[2])) {
+      if (r->on >> i & 1) vcs_streak_end(r, i, y);
+      continue;
+    }
+    if (VCS_UNLIKELY(covers)) {
+      hidden = vcs_cover_of(&cover, i);
+      if (!((lit[0] & hidden[0]) | (lit[1] & hidden[1]) | (lit[2] & hidden[2]))) hidden = NULL;
+    }
+    const uint64_t look = look_of(&event->registers, i);
+    if (hidden) {
+      vcs_streak_row_covered(r, i, look, y, lit, hidden);
+    } else {
+      vcs_streak_row(r, i, look, y, lit);
+    }
+  }
+}
+
+/* Whether a row can only be worked out with all of its objects. */
+static bool is_joint(const vcs_event_t *event) {
+  return event->head >> VCS_EVENT_PIECES || event->head & VCS_EVENT_MOVES;
+}
+
+/* A row, of these objects or more. */
+static void replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
+  const vcs_event_t *event = &log->row[y];
+  if (VCS_LIKELY(!is_joint(event))) {
+    replay_objects(log, r, y, kinds);
+  } else if (vcs_event_pieces(event)) {
+    replay_pieces(log, r, y);
+  } else {
+    replay_cuts(log, r, y, log->row_cuts[y].first, 0);
+    set_registers(&log->m, &event->registers);
+    vcs_record_row(&log->m, r, y, VCS_ALL_OBJECTS, VCS_ALL_OBJECTS, event->line, NULL, vcs_event_blank(event));
+    vcs_record_row_end(&log->m, r);
+  }
 }
 
 /* ---- The frame ------------------------------------------------------------------------------------------------------

@@ -24,23 +24,25 @@ typedef struct {
   uint64_t looks, places;
 } vcs_registers_t;
 _Static_assert(offsetof(vcs_t, reflect) - offsetof(vcs_t, nusiz) == 7, "the first registers that count are one word");
-#define VCS_REGISTER(field, index, bits) \
-  ((uint64_t)(bits) << 8 * (offsetof(vcs_t, field) + (index)-offsetof(vcs_t, nusiz)))
+#define VCS_REGISTER_AT(field, index) (8 * (offsetof(vcs_t, field) + (index)-offsetof(vcs_t, nusiz)))
+#define VCS_REGISTER(field, index) (0xFFULL << VCS_REGISTER_AT(field, index))
 #define VCS_REGISTER_POS(kind) (0xFFULL << 8 * (kind))
+enum { VCS_REFLECT_1_AT = 8 * VCS_PF }; /* REFP1 is behind the positions */
+VCS_FN unsigned vcs_registers_ctrlpf(const vcs_registers_t *registers) {
+  return (unsigned)(registers->looks >> VCS_REGISTER_AT(ctrlpf, 0)) & 0xFF;
+}
 
-/* Those on which an object depends. Of CTRLPF these are the ball's size, priorities and the score. */
+/* Those on which an object depends. Of CTRLPF these are the ball's size, priorities and the score, whose colours are
+ * those of the players. */
+#define VCS_FIELD_LOOKS (VCS_REGISTER(colu, VCS_COLUPF) | 0x36ULL << VCS_REGISTER_AT(ctrlpf, 0))
+#define VCS_SCORE_LOOKS (VCS_REGISTER(colu, VCS_COLUP0) | VCS_REGISTER(colu, VCS_COLUP1))
 VCS_TABLE(vcs_registers_t, vcs_registers_of, VCS_OBJECTS,
-          {{VCS_REGISTER(nusiz, 0, 0xFF) | VCS_REGISTER(colu, VCS_COLUP0, 0xFF) | VCS_REGISTER(reflect, 0, 0xFF),
-            VCS_REGISTER_POS(VCS_P0)},
-           {VCS_REGISTER(nusiz, 1, 0xFF) | VCS_REGISTER(colu, VCS_COLUP1, 0xFF),
-            VCS_REGISTER_POS(VCS_P1) | VCS_REGISTER_POS(VCS_PF)}, /* REFP1 is behind the positions */
-           {VCS_REGISTER(nusiz, 0, 0xFF) | VCS_REGISTER(colu, VCS_COLUP0, 0xFF), VCS_REGISTER_POS(VCS_M0)},
-           {VCS_REGISTER(nusiz, 1, 0xFF) | VCS_REGISTER(colu, VCS_COLUP1, 0xFF), VCS_REGISTER_POS(VCS_M1)},
-           {VCS_REGISTER(colu, VCS_COLUPF, 0xFF) | VCS_REGISTER(ctrlpf, 0, 0x36), VCS_REGISTER_POS(VCS_BL)},
-           {VCS_REGISTER(colu, VCS_COLUPF, 0xFF) | VCS_REGISTER(ctrlpf, 0, 0x36), 0}})
-#define VCS_SCORE VCS_REGISTER(ctrlpf, 0, 2)
-/* Those on which the playfield depends, too, if it is the score. */
-#define VCS_SCORE_COLOURS (VCS_REGISTER(colu, VCS_COLUP0, 0xFF) | VCS_REGISTER(colu, VCS_COLUP1, 0xFF))
+          {{VCS_REGISTER(nusiz, 0) | VCS_REGISTER(colu, VCS_COLUP0) | VCS_REGISTER(reflect, 0), VCS_REGISTER_POS(VCS_P0)},
+           {VCS_REGISTER(nusiz, 1) | VCS_REGISTER(colu, VCS_COLUP1), VCS_REGISTER_POS(VCS_P1) | 0xFFULL << VCS_REFLECT_1_AT},
+           {VCS_REGISTER(nusiz, 0) | VCS_REGISTER(colu, VCS_COLUP0), VCS_REGISTER_POS(VCS_M0)},
+           {VCS_REGISTER(nusiz, 1) | VCS_REGISTER(colu, VCS_COLUP1), VCS_REGISTER_POS(VCS_M1)},
+           {VCS_FIELD_LOOKS, VCS_REGISTER_POS(VCS_BL)},
+           {VCS_FIELD_LOOKS, 0}})
 
 /* A row, or a piece of a row, when it was painted: all that its objects depend on. Registers of objects that are off,
  * and how a program came to light its pixels, do not count: rows that look alike are equal. */
@@ -109,8 +111,8 @@ typedef struct vcs_row_log {
   int32_t cuts, stirred;  /* number of cuts so far, and of those before the present row */
   vcs_registers_t counting[VCS_ALL_OBJECTS + 1][2]; /* by the objects that are on, and with the score: what counts */
   vcs_event_t row[VCS_ROWS_MOST];
-  vcs_event_t listed_row[VCS_ROWS_MOST];         /* as it was when a frame was listed with it, ... */
-  bool covered[VCS_ROWS_MOST];                   /* ... and whether objects of different colours met in it */
+  vcs_event_t listed_row[VCS_ROWS_MOST]; /* as it was when a frame was listed with it, ... */
+  bool meets[VCS_ROWS_MOST];             /* ... and whether objects of different colours met in it */
   vcs_row_cuts_t row_cuts[VCS_ROWS_MOST];
   uint64_t piece[VCS_ROWS_MOST][VCS_ROW_PIECES];
   vcs_event_t event[VCS_LOG_EVENTS];
