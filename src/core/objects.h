@@ -367,7 +367,8 @@ VCS_SLOW_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, int kind, uint64_t loo
   }
   r->recent[kind][copy] = r->lives[kind];
   vcs_live_t *live = &all[r->lives[kind]++];
-  vcs_object_clear(&live->object, kind, kind <= VCS_P1 ? vcs_look_copies(look).stretch : 1 << (look >> VCS_WIDTH_AT & 3));
+  vcs_object_clear(&live->object, kind,
+                   kind <= VCS_P1 ? vcs_look_copies(look).stretch : 1 << (look >> VCS_WIDTH_AT & 3));
   live->object.y = (int16_t)y;
   live->object.copy = (uint8_t)copy;
   live->object.reflected = (uint8_t)(look >> 32 & 1);
@@ -493,8 +494,7 @@ VCS_FN bool vcs_record_group(vcs_recorder_t *r, int kind, uint64_t look, int y, 
   if (!bits || vcs_pixels_at(lit, second, width) != bits) return false;
   if (copies.third && vcs_pixels_at(lit, third, width) != bits) return false;
   vcs_live_t *live = &r->live[kind][r->recent[kind][0]];
-  if (r->recent[kind][0] >= r->lives[kind] || live->group != group || live->window != window ||
-      live->y != y - 1) {
+  if (r->recent[kind][0] >= r->lives[kind] || live->group != group || live->window != window || live->y != y - 1) {
     bool none;
     live = vcs_group_search(r, kind, y, window, group, &none);
     if (!live && !none) return false;
@@ -538,11 +538,13 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
     const int first = window + width > VCS_WIDTH ? VCS_WIDTH - window : width;
     uint64_t bits = vcs_pixels_at(lit, window, first);
     if (bits)
-      vcs_record_sprite(r, kind, look, y, rows, copy, colour, window, bits, shown ? vcs_pixels_at(shown, window, first) : bits);
+      vcs_record_sprite(r, kind, look, y, rows, copy, colour, window, bits,
+                        shown ? vcs_pixels_at(shown, window, first) : bits);
     if (VCS_UNLIKELY(first < width)) {
       bits = vcs_pixels_at(lit, 0, width - first);
       if (bits)
-        vcs_record_sprite(r, kind, look, y, rows, copy, colour, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
+        vcs_record_sprite(r, kind, look, y, rows, copy, colour, 0, bits,
+                          shown ? vcs_pixels_at(shown, 0, width - first) : bits);
     }
     const int next = copy == 0 ? copies.second : copy == 1 ? copies.third : 0;
     if (!next) return;

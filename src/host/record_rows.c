@@ -53,11 +53,12 @@ VCS_HOT_FN unsigned ctrlpf_of(const vcs_t *m) {
 VCS_HOT_FN vcs_registers_t registers_of(const vcs_t *m, const vcs_row_log_t *log, unsigned on) {
   const vcs_registers_t *counting = &log->counting[on][m->ctrlpf >> 1 & 1];
   vcs_registers_t now;
-  __builtin_memcpy(&now.looks, m->nusiz, sizeof now.looks);
+  __builtin_memcpy(&now.looks, (const uint8_t *)m + offsetof(vcs_t, nusiz), sizeof now.looks);
   if (VCS_UNLIKELY((m->ctrlpf & 6) == 6))
     now.looks = (now.looks & ~VCS_REGISTER(ctrlpf, 0)) | (uint64_t)ctrlpf_of(m) << VCS_REGISTER_AT(ctrlpf, 0);
-  __builtin_memcpy(&now.places, m->pos, sizeof now.places); /* five positions, and what does not count */
-  now.places = now.places << (64 - VCS_REFLECT_1_AT) >> (64 - VCS_REFLECT_1_AT) | (uint64_t)m->reflect[1] << VCS_REFLECT_1_AT;
+  __builtin_memcpy(&now.places, (const uint8_t *)m + offsetof(vcs_t, pos), sizeof now.places);
+  now.places &= (1ULL << VCS_REFLECT_1_AT) - 1; /* five positions; what is behind them does not count */
+  now.places |= (uint64_t)m->reflect[1] << VCS_REFLECT_1_AT;
   now.looks &= counting->looks;
   now.places &= counting->places;
   return now;
@@ -150,7 +151,7 @@ VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const
     return 0;
   }
   vcs_event_t *event = &log->event[log->events++];
-  const uint64_t head = vcs_event_head(rows->comb[rows->number], false, 0);
+  const uint64_t head = vcs_event_head(rows->comb[rows->number], false, rows->number);
   const vcs_registers_t now = registers_of(m, log, on);
   if (differs(event, head, &now, line)) {
     write_event(event, head, &now, line, on);
@@ -163,32 +164,27 @@ VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const
  * it, and a row of one such piece is as if it were painted at once. */
 VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
                            int from, int x, uint64_t how, unsigned on) {
-  const int y = rows->number;
-  uint64_t *piece = &log->piece[y][log->pieces];
-  uint64_t now;
-  uint32_t colours;
+  uint64_t *piece = &log->piece[rows->number][log->pieces];
+  uint32_t colours; /* that of the background first */
   __builtin_memcpy(&colours, m->colu, sizeof colours);
-  now = (uint64_t)(unsigned)from | (uint64_t)(colours >> 8) << VCS_PIECE_COLOURS |
-        (uint64_t)ctrlpf_of(m) << VCS_PIECE_CTRLPF | how;
+  uint64_t now = (uint64_t)(unsigned)from | (uint64_t)(colours >> 8) << VCS_PIECE_COLOURS |
+                 (uint64_t)ctrlpf_of(m) << VCS_PIECE_CTRLPF | how;
+  const bool last = x == VCS_WIDTH, first = log->pieces == 0;
+  const uint64_t other = first ? 0 : now ^ piece[-1];
   on = may_be_lit(rows, on);
-  const uint64_t other = log->pieces ? now ^ piece[-1] : ~0ULL;
-  if (x == VCS_WIDTH && log->pieces == 1 && !(other & ~0xFFULL)) {
-    log_row(log, rows, m, line, on, 0, false);
+  if (!last && !first && !how && !(other & VCS_PIECE_LOOKS)) return;
+  if (last && log->pieces == 1 && other <= VCS_PIECE_FIRST) {
     log->pieces = 0;
-    log->unlike = 0;
-    return;
-  }
-  if (x < VCS_WIDTH && !how && log->pieces && !(other & VCS_PIECE_LOOKS)) return;
-  if (log->pieces == VCS_ROW_PIECES) {
+  } else if (log->pieces < VCS_ROW_PIECES) {
+    if (!last && (how || other >> VCS_PIECE_CTRLPF & 0xFF))
+      now |= (uint64_t)(unsigned)x << VCS_PIECE_TO | log_event(log, rows, m, line, on);
+    log->unlike |= *piece ^ now;
+    *piece = now;
+    log->pieces++;
+  } else {
     log->lost = true;
-    return;
   }
-  if (x < VCS_WIDTH && (how || (log->pieces && other >> VCS_PIECE_CTRLPF & 0xFF)))
-    now |= (uint64_t)(unsigned)x << VCS_PIECE_TO | log_event(log, rows, m, line, on);
-  log->unlike |= *piece ^ now;
-  *piece = now;
-  log->pieces++;
-  if (x < VCS_WIDTH) return;
+  if (!last) return;
   log_row(log, rows, m, line, on, log->pieces, log->unlike != 0);
   log->pieces = 0;
   log->unlike = 0;

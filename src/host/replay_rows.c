@@ -1,19 +1,19 @@
 /* replay_rows.c: hands the logged rows of a frame (row_log.h) to a recorder of objects (core/objects.h).
  *
- * Objects that have changed in a row since the last frame that was listed are worked out, and in the row that is
- * painted after it: from there on they are lit as they were, so their streaks begin and end as they did, up to the next
- * row in which they have changed. These streaks are copied. Each object is copied or worked out by itself:
+ * An object that has changed in a row since the last frame that was listed is worked out there, and in the row that is
+ * painted next: from then on it is lit as it was, so its streaks begin and end as they did, up to the next row in which
+ * it has changed. These streaks are copied. Each object is worked out, or copied, by itself:
  *
- *   row       changed        P0            PF
- *   10           .           copied        copied
- *   11           P0          worked out    .
- *   12           P0          worked out    .
- *   13           .           worked out    .
- *   14           PF          copied        worked out
- *   15           .           copied        worked out
+ *   painted row   changed      P0            PF
+ *       10           .         copied        copied
+ *       11           P0        worked out    copied
+ *       12           P0        worked out    copied
+ *       13           .         worked out    copied
+ *       14           PF        copied        worked out
+ *       15           .         copied        worked out
  *
- * Rows in which objects cover each other (vcs_event_t) or move, and rows in pieces, are worked out with all of their
- * objects.
+ * In a row that has changed and in which objects of different colours meet, all of them count as changed. A row in
+ * which an object moves, and one in pieces, is always worked out with all of its objects.
  */
 #include "host/recording.h"
 
@@ -21,13 +21,13 @@
  */
 
 static void set_registers(vcs_t *m, const vcs_registers_t *registers) {
-  __builtin_memcpy(m->nusiz, &registers->looks, sizeof registers->looks);
-  __builtin_memcpy(m->pos, &registers->places, VCS_PF);
-  m->reflect[1] = (uint8_t)(registers->places >> 8 * VCS_PF);
+  __builtin_memcpy((uint8_t *)m + offsetof(vcs_t, nusiz), &registers->looks, sizeof registers->looks);
+  __builtin_memcpy(m->pos, &registers->places, sizeof m->pos);
+  m->reflect[1] = (uint8_t)(registers->places >> VCS_REFLECT_1_AT);
 }
 
-/* The cuts of a row before its piece of this number; `cut` is the number of the first one that is left. Returns the
- * number of the first one that is left then. */
+/* The cuts of a row in which an object moves, before its piece of this number; `cut` is the number of the first one
+ * that is left. Returns the number of the first one that is left then. */
 static int replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int y, int cut, int piece) {
   const vcs_row_cuts_t *cuts = &log->row_cuts[y];
   for (; cut < cuts->first + cuts->count && log->cut[cut].piece <= piece; cut++) {
@@ -210,7 +210,7 @@ static void replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned ki
   } else if (vcs_event_pieces(event)) {
     replay_pieces(log, r, y);
   } else {
-    replay_cuts(log, r, y, log->row_cuts[y].first, 0);
+    replay_cuts(log, r, y, log->row_cuts[y].first, VCS_ROW_PIECES);
     set_registers(&log->m, &event->registers);
     vcs_record_row(&log->m, r, y, VCS_ALL_OBJECTS, VCS_ALL_OBJECTS, event->line, NULL, vcs_event_blank(event));
     vcs_record_row_end(&log->m, r);
@@ -237,9 +237,9 @@ void vcs_recording_replay(vcs_recording_t *recording) {
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const int height = recording->height;
   const bool known = log->valid && last->complete;
-  vcs_row_set_t other, any;                /* rows in which an object is not as it was, and those that are painted, too */
-  int next[VCS_OBJECTS] = {0};             /* by object: number of the streak of the last frame that comes next, ... */
-  int from[VCS_OBJECTS] = {0};             /* ... and the row from which on it is as in the last frame, ... */
+  vcs_row_set_t other, any;    /* rows in which an object is not as it was, and those that are painted, too */
+  int next[VCS_OBJECTS] = {0}; /* by object: number of the streak of the last frame that comes next, ... */
+  int from[VCS_OBJECTS] = {0}; /* ... and the row from which on it is as in the last frame, ... */
   unsigned kinds = known ? 0 : VCS_ALL_OBJECTS; /* ... but for these */
   for (int w = 0; w < VCS_ROW_WORDS; w++) {
     other.word[w] = log->changed.word[w] | (log->painted.word[w] ^ log->listed.word[w]);
@@ -250,10 +250,11 @@ void vcs_recording_replay(vcs_recording_t *recording) {
     return;
   }
   for (int y = 0; (y = next_row(kinds ? &any : &other, y, height)) < height; y++) {
-    const bool painted = vcs_row_set_has(&log->painted, y);
+    const bool painted = vcs_row_set_has(&log->painted, y), listed = vcs_row_set_has(&log->listed, y);
     unsigned altered = known ? 0 : VCS_ALL_OBJECTS;
     if (vcs_row_set_has(&log->changed, y)) altered |= altered_in(log, y);
-    if (painted != vcs_row_set_has(&log->listed, y)) altered = VCS_ALL_OBJECTS;
+    if (!painted && !listed) continue; /* it was painted in a frame between them */
+    if (painted != listed) altered = VCS_ALL_OBJECTS;
     const unsigned now = is_joint(&log->row[y]) ? (unsigned)VCS_ALL_OBJECTS : kinds | altered;
     for (unsigned left = now & ~kinds; left; left &= left - 1) {
       const int kind = VCS_LOWEST(left);

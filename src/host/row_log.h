@@ -36,13 +36,14 @@ VCS_FN unsigned vcs_registers_ctrlpf(const vcs_registers_t *registers) {
  * those of the players. */
 #define VCS_FIELD_LOOKS (VCS_REGISTER(colu, VCS_COLUPF) | 0x36ULL << VCS_REGISTER_AT(ctrlpf, 0))
 #define VCS_SCORE_LOOKS (VCS_REGISTER(colu, VCS_COLUP0) | VCS_REGISTER(colu, VCS_COLUP1))
-VCS_TABLE(vcs_registers_t, vcs_registers_of, VCS_OBJECTS,
-          {{VCS_REGISTER(nusiz, 0) | VCS_REGISTER(colu, VCS_COLUP0) | VCS_REGISTER(reflect, 0), VCS_REGISTER_POS(VCS_P0)},
-           {VCS_REGISTER(nusiz, 1) | VCS_REGISTER(colu, VCS_COLUP1), VCS_REGISTER_POS(VCS_P1) | 0xFFULL << VCS_REFLECT_1_AT},
-           {VCS_REGISTER(nusiz, 0) | VCS_REGISTER(colu, VCS_COLUP0), VCS_REGISTER_POS(VCS_M0)},
-           {VCS_REGISTER(nusiz, 1) | VCS_REGISTER(colu, VCS_COLUP1), VCS_REGISTER_POS(VCS_M1)},
-           {VCS_FIELD_LOOKS, VCS_REGISTER_POS(VCS_BL)},
-           {VCS_FIELD_LOOKS, 0}})
+VCS_TABLE(
+    vcs_registers_t, vcs_registers_of, VCS_OBJECTS,
+    {{VCS_REGISTER(nusiz, 0) | VCS_REGISTER(colu, VCS_COLUP0) | VCS_REGISTER(reflect, 0), VCS_REGISTER_POS(VCS_P0)},
+     {VCS_REGISTER(nusiz, 1) | VCS_REGISTER(colu, VCS_COLUP1), VCS_REGISTER_POS(VCS_P1) | 0xFFULL << VCS_REFLECT_1_AT},
+     {VCS_REGISTER(nusiz, 0) | VCS_REGISTER(colu, VCS_COLUP0), VCS_REGISTER_POS(VCS_M0)},
+     {VCS_REGISTER(nusiz, 1) | VCS_REGISTER(colu, VCS_COLUP1), VCS_REGISTER_POS(VCS_M1)},
+     {VCS_FIELD_LOOKS, VCS_REGISTER_POS(VCS_BL)},
+     {VCS_FIELD_LOOKS, 0}})
 
 /* A row, or a piece of a row, when it was painted: all that its objects depend on. Registers of objects that are off,
  * and how a program came to light its pixels, do not count: rows that look alike are equal. */
@@ -53,8 +54,8 @@ typedef struct {
   vcs_pixels_t line[VCS_OBJECTS]; /* what each object lights */
 } vcs_event_t;
 
-/* The first pixel that is not blank, whether an object moves in the row, and the number of its pieces (0: it is painted
- * at once). */
+/* The first pixel that is blank, whether an object moves in the row, and the number of its pieces (0: it is painted at
+ * once); of a piece the number of the row, because another row may have had the event before. */
 #define VCS_EVENT_MOVES (1ULL << 8)
 enum { VCS_EVENT_PIECES = 16 };
 VCS_FN uint64_t vcs_event_head(int blank, bool moves, int pieces) {
@@ -71,6 +72,7 @@ VCS_FN int vcs_event_pieces(const vcs_event_t *event) { return (int)(event->head
  *   | event   |  how  | CTRLPF | COLUP1 | COLUP0 | COLUPF |  end   | first  |
  */
 enum { VCS_PIECE_TO = 8, VCS_PIECE_COLOURS = 16, VCS_PIECE_CTRLPF = 40, VCS_PIECE_HOW = 48, VCS_PIECE_EVENT = 52 };
+enum { VCS_PIECE_FIRST = 0xFF };
 #define VCS_PIECE_DARK (1ULL << VCS_PIECE_HOW)
 #define VCS_PIECE_COLLECT (2ULL << VCS_PIECE_HOW) /* what is lit up to its end is known */
 #define VCS_PIECE_LOOKS 0xFFFFFFFF0000ULL         /* colours and CTRLPF */
@@ -98,17 +100,17 @@ VCS_FN bool vcs_row_set_has(const vcs_row_set_t *set, int y) { return set->word[
 
 enum { VCS_LOG_EVENTS = 1024, VCS_LOG_CUTS = 1024 };
 typedef struct vcs_row_log {
-  vcs_row_set_t painted;  /* rows that are painted in the present frame, and ... */
-  vcs_row_set_t listed;   /* ... in the last one that was listed */
-  vcs_row_set_t changed;  /* rows that have been painted otherwise since then, ... */
-  vcs_row_set_t other;    /* ... and those of them whose pieces or cuts are not as they were */
-  bool valid;             /* that frame was listed from this log */
-  bool lost;              /* the present frame has more pieces or cuts than the log takes */
-  bool collects;          /* objects are about to change together with the look */
-  int32_t pieces;         /* number of pieces of the present row so far, and ... */
-  uint64_t unlike;        /* ... 0 if they are as before */
-  int32_t events;         /* number of events of pieces so far */
-  int32_t cuts, stirred;  /* number of cuts so far, and of those before the present row */
+  vcs_row_set_t painted; /* rows that are painted in the present frame, and ... */
+  vcs_row_set_t listed;  /* ... in the last one that was listed */
+  vcs_row_set_t changed; /* rows that have been painted otherwise since then, ... */
+  vcs_row_set_t other;   /* ... and those of them whose pieces or cuts are not as they were */
+  bool valid;            /* that frame was listed from this log */
+  bool lost;             /* the present frame has more pieces or cuts than the log takes */
+  bool collects;         /* objects are about to change together with the look */
+  int32_t pieces;        /* number of pieces of the present row so far, and ... */
+  uint64_t unlike;       /* ... 0 if they are as before */
+  int32_t events;        /* number of events of pieces so far */
+  int32_t cuts, stirred; /* number of cuts so far, and of those before the present row */
   vcs_registers_t counting[VCS_ALL_OBJECTS + 1][2]; /* by the objects that are on, and with the score: what counts */
   vcs_event_t row[VCS_ROWS_MOST];
   vcs_event_t listed_row[VCS_ROWS_MOST]; /* as it was when a frame was listed with it, ... */
