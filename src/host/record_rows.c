@@ -77,14 +77,20 @@ VCS_HOT_FN words_t words_at(const void *bytes) {
   return words;
 }
 
-/* Whether an event is another one than what is painted now. All objects are compared: that is less work than to find
- * those that are on. */
-VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_registers_t *now, const vcs_pixels_t *line) {
-  words_t any = words_at(now) ^ words_at(&event->registers);
-  for (int i = 0; i < VCS_OBJECTS / 2; i++) {
-    const uint64_t *a = event->line[2 * i].word, *b = line[2 * i].word; /* of two objects */
-    any |= (words_at(a) ^ words_at(b)) | (words_at(a + 2) ^ words_at(b + 2)) | (words_at(a + 4) ^ words_at(b + 4));
-  }
+/* Whether the pixels of an object and of the next one are not the same. */
+VCS_HOT_FN words_t other_pixels(const vcs_pixels_t *two, const vcs_pixels_t *others) {
+  const uint64_t *a = two->word, *b = others->word;
+  return (words_at(a) ^ words_at(b)) | (words_at(a + 2) ^ words_at(b + 2)) | (words_at(a + 4) ^ words_at(b + 4));
+}
+
+/* Whether an event is another one than what is painted now. Objects are compared, on or off, which is less work than to
+ * find those that are on; but missiles are mostly off. */
+VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_registers_t *now, const vcs_pixels_t *line,
+                        unsigned on) {
+  words_t any = (words_at(now) ^ words_at(&event->registers)) | other_pixels(&event->line[VCS_P0], &line[VCS_P0]) |
+                other_pixels(&event->line[VCS_BL], &line[VCS_BL]);
+  if (VCS_UNLIKELY((event->on | on) & (1 << VCS_M0 | 1 << VCS_M1)))
+    any |= other_pixels(&event->line[VCS_M0], &line[VCS_M0]);
   return ((event->head ^ head) | any[0] | any[1]) != 0;
 }
 
@@ -140,7 +146,7 @@ VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t 
   const vcs_registers_t now = registers_of(m, log, on);
   vcs_row_set_add(&log->painted, y);
   other |= !same;
-  if (other || differs(&log->row[y], head, &now, line)) change_row(log, y, head, other, &now, line, on);
+  if (other || differs(&log->row[y], head, &now, line, on)) change_row(log, y, head, other, &now, line, on);
 }
 
 /* The piece needs masks of its own. Returns the bits of its word that say where they are. */
@@ -153,7 +159,7 @@ VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const
   vcs_event_t *event = &log->event[log->events++];
   const uint64_t head = vcs_event_head(rows->comb[rows->number], false, rows->number);
   const vcs_registers_t now = registers_of(m, log, on);
-  if (differs(event, head, &now, line)) {
+  if (differs(event, head, &now, line, on)) {
     write_event(event, head, &now, line, on);
     log->unlike = 1;
   }
