@@ -171,13 +171,13 @@ VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const
 VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
                            int from, int x, uint64_t how, unsigned on) {
   uint64_t *piece = &log->piece[rows->number][log->pieces];
-  uint32_t colours; /* that of the background first */
-  __builtin_memcpy(&colours, m->colu, sizeof colours);
-  uint64_t now = (uint64_t)(unsigned)from | (uint64_t)(colours >> 8) << VCS_PIECE_COLOURS |
-                 (uint64_t)ctrlpf_of(m) << VCS_PIECE_CTRLPF | how;
+  on = may_be_lit(rows, on);
+  const vcs_registers_t registers = registers_of(m, log, on);
+  const uint64_t colours = registers.looks >> VCS_REGISTER_AT(colu, VCS_COLUPF) & 0xFFFFFF;
+  uint64_t now = (uint64_t)(unsigned)from | colours << VCS_PIECE_COLOURS |
+                 (uint64_t)(ctrlpf_of(m) & 0x36) << VCS_PIECE_CTRLPF | how;
   const bool last = x == VCS_WIDTH, first = log->pieces == 0;
   const uint64_t other = first ? 0 : now ^ piece[-1];
-  on = may_be_lit(rows, on);
   if (!last && !first && !how && !(other & VCS_PIECE_LOOKS)) return;
   if (last && log->pieces == 1 && other <= VCS_PIECE_FIRST) {
     log->pieces = 0;
