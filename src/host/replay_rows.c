@@ -241,6 +241,7 @@ void vcs_recording_replay(vcs_recording_t *recording) {
   int next[VCS_OBJECTS] = {0}; /* by object: number of the streak of the last frame that comes next, ... */
   int from[VCS_OBJECTS] = {0}; /* ... and the row from which on it is as in the last frame, ... */
   unsigned kinds = known ? 0 : VCS_ALL_OBJECTS; /* ... but for these */
+  unsigned seen = 0;                            /* objects that have streaks in the last frame */
   for (int w = 0; w < VCS_ROW_WORDS; w++) {
     other.word[w] = log->changed.word[w] | (log->painted.word[w] ^ log->listed.word[w]);
     any.word[w] = other.word[w] | log->painted.word[w];
@@ -249,13 +250,18 @@ void vcs_recording_replay(vcs_recording_t *recording) {
     vcs_recorder_take_last(r);
     return;
   }
+  for (int i = 0; i < VCS_OBJECTS; i++) seen |= (unsigned)(!known || last->count[i] > 0) << i;
   for (int y = 0; (y = next_row(kinds ? &any : &other, y, height)) < height; y++) {
     const bool painted = vcs_row_set_has(&log->painted, y), listed = vcs_row_set_has(&log->listed, y);
     unsigned altered = known ? 0 : VCS_ALL_OBJECTS;
     if (vcs_row_set_has(&log->changed, y)) altered |= altered_in(log, y);
     if (!painted && !listed) continue; /* it was painted in a frame between them */
     if (painted != listed) altered = VCS_ALL_OBJECTS;
-    const unsigned now = is_joint(&log->row[y]) ? (unsigned)VCS_ALL_OBJECTS : kinds | altered;
+    unsigned now = VCS_ALL_OBJECTS;
+    if (!painted || !is_joint(&log->row[y])) {
+      altered &= seen | (painted ? (unsigned)log->row[y].on : kinds); /* what is off in both frames is as it was */
+      now = kinds | altered;
+    }
     for (unsigned left = now & ~kinds; left; left &= left - 1) {
       const int kind = VCS_LOWEST(left);
       if (from[kind] < y) next[kind] = copy_streaks(r, last, kind, next[kind], from[kind], y);

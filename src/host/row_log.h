@@ -23,7 +23,7 @@
 typedef struct {
   uint64_t looks, places;
 } vcs_registers_t;
-_Static_assert(offsetof(vcs_t, reflect) - offsetof(vcs_t, nusiz) == 7, "the first registers that count are one word");
+VCS_ASSERT(offsetof(vcs_t, reflect) - offsetof(vcs_t, nusiz) == 7, "the first registers that count are one word");
 #define VCS_REGISTER_AT(field, index) (8 * (offsetof(vcs_t, field) + (index)-offsetof(vcs_t, nusiz)))
 #define VCS_REGISTER(field, index) (0xFFULL << VCS_REGISTER_AT(field, index))
 #define VCS_REGISTER_POS(kind) (0xFFULL << 8 * (kind))
