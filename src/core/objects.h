@@ -108,7 +108,7 @@ typedef struct {
 } vcs_passage_t;
 
 /* The streaks of a frame, for each kind of object. */
-enum { VCS_ENTRIES = 256, VCS_HUES_KEPT = 128 };
+enum { VCS_ENTRIES = 512, VCS_HUES_KEPT = 128 };
 typedef struct {
   int16_t count[VCS_OBJECTS], passages[VCS_OBJECTS];
   int16_t hues_count;
@@ -345,27 +345,33 @@ VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
   object->size = (uint8_t)size;
 }
 
-/* What the windows of a player, missile or ball show in some rows. */
-typedef struct {
-  int kind, size, reflected;
-  int y, rows; /* rows 0: a piece of row y */
-} vcs_use_t;
+/* What else there is to a player, missile or ball than its pixels, in one number: position, NUSIZ (copies, and from
+ * VCS_WIDTH_AT on the width of a missile or ball), colour, mirrored, and from VCS_COPY_COLOURS on how the colours of
+ * the other copies differ (XOR) if they do. */
+enum { VCS_WIDTH_AT = 12, VCS_COPY_COLOURS = 40 };
+VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz, unsigned colour) {
+  const uint64_t look = pos | (uint64_t)colour << 24;
+  if (kind > VCS_P1) return look | (nusiz & 0x37) << 8;
+  return look | (nusiz & 7) << 8 | (uint64_t)(m->reflect[kind] != 0) << 32;
+}
+VCS_FN vcs_copies_t vcs_look_copies(uint64_t look) { return vcs_copies(look >> 8 & 7); }
 
 /* A new object; the oldest makes place for it if there are too many. */
-VCS_SLOW_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, const vcs_use_t *use, int copy) {
-  vcs_live_t *all = r->live[use->kind];
-  vcs_live_expire(r, use->kind, use->y);
-  if (r->lives[use->kind] == VCS_LIVE_MAX) {
+VCS_SLOW_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, int kind, uint64_t look, int y, int copy) {
+  vcs_live_t *all = r->live[kind];
+  vcs_live_expire(r, kind, y);
+  if (r->lives[kind] == VCS_LIVE_MAX) {
     vcs_live_end(r, &all[0]);
     for (int i = 1; i < VCS_LIVE_MAX; i++) all[i - 1] = all[i];
-    r->lives[use->kind]--;
+    r->lives[kind]--;
   }
-  r->recent[use->kind][copy] = r->lives[use->kind];
-  vcs_live_t *live = &all[r->lives[use->kind]++];
-  vcs_object_clear(&live->object, use->kind, use->size);
-  live->object.y = (int16_t)use->y;
+  r->recent[kind][copy] = r->lives[kind];
+  vcs_live_t *live = &all[r->lives[kind]++];
+  vcs_object_clear(&live->object, kind,
+                   kind <= VCS_P1 ? vcs_look_copies(look).stretch : 1 << (look >> VCS_WIDTH_AT & 3));
+  live->object.y = (int16_t)y;
   live->object.copy = (uint8_t)copy;
-  live->object.reflected = (uint8_t)use->reflected;
+  live->object.reflected = (uint8_t)(look >> 32 & 1);
   live->object.pattern = 0x811C9DC5u;
   live->group = 0;
   live->pieces = false;
@@ -420,26 +426,25 @@ VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, i
   return vcs_live_search(r, kind, copy, y, window);
 }
 
-/* Rows follow those that an object has. */
-VCS_FN void vcs_live_add(vcs_live_t *live, const vcs_use_t *use, uint8_t colour, int window, uint64_t bits,
-                         uint64_t shown) {
+/* `rows` rows from y on follow those that an object has. */
+VCS_FN void vcs_live_add(vcs_live_t *live, int y, int rows, uint8_t colour, int window, uint64_t bits, uint64_t shown) {
   vcs_live_commit(live);
   if (live->window != window) {
     vcs_live_widen(live);
     live->window = (int16_t)window;
   }
-  live->y = (int16_t)(use->y + use->rows - 1);
-  vcs_live_extend(live, use->rows, colour, bits, shown);
+  live->y = (int16_t)(y + rows - 1);
+  vcs_live_extend(live, rows, colour, bits, shown);
 }
 
-/* The same for a piece of a row. */
-VCS_SLOW_FN void vcs_live_add_piece(vcs_live_t *live, const vcs_use_t *use, uint8_t colour, int window, uint64_t bits,
+/* The same for a piece of row y. */
+VCS_SLOW_FN void vcs_live_add_piece(vcs_live_t *live, int y, uint8_t colour, int window, uint64_t bits,
                                     uint64_t shown) {
-  if (!live->pieces || live->y != use->y) {
+  if (!live->pieces || live->y != y) {
     vcs_live_commit(live);
     if (live->window != window) vcs_live_widen(live);
     live->window = (int16_t)window;
-    live->y = (int16_t)use->y;
+    live->y = (int16_t)y;
     live->bits = live->shown = 0;
     live->pieces = true;
   }
@@ -448,15 +453,15 @@ VCS_SLOW_FN void vcs_live_add_piece(vcs_live_t *live, const vcs_use_t *use, uint
   live->shown |= shown;
 }
 
-/* Adds pixels of a player, missile or ball: those of one window in equal rows, or in a piece of one row. */
-VCS_FN void vcs_record_sprite(vcs_recorder_t *r, const vcs_use_t *use, int copy, uint8_t colour, int window,
-                              uint64_t bits, uint64_t shown) {
-  vcs_live_t *live = vcs_live_find(r, use->kind, copy, use->y, window);
-  if (!live) live = vcs_live_begin(r, use, copy);
-  if (use->rows) {
-    vcs_live_add(live, use, colour, window, bits, shown);
+/* Adds pixels of a player, missile or ball: those of one window in equal rows, or in a piece of one row (rows 0). */
+VCS_FN void vcs_record_sprite(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, int copy, uint8_t colour,
+                              int window, uint64_t bits, uint64_t shown) {
+  vcs_live_t *live = vcs_live_find(r, kind, copy, y, window);
+  if (!live) live = vcs_live_begin(r, kind, look, y, copy);
+  if (rows) {
+    vcs_live_add(live, y, rows, colour, window, bits, shown);
   } else {
-    vcs_live_add_piece(live, use, colour, window, bits, shown);
+    vcs_live_add_piece(live, y, colour, window, bits, shown);
   }
 }
 
@@ -479,27 +484,27 @@ VCS_SLOW_FN vcs_live_t *vcs_group_search(vcs_recorder_t *r, int kind, int y, int
 
 /* Adds the pixels of all copies as those of one group. Returns false if they are not equal, or pass the right edge, or
  * other objects of the kind may go on with them. All lit pixels are seen. */
-VCS_FN bool vcs_record_group(vcs_recorder_t *r, const vcs_use_t *use, unsigned group, uint8_t colour, int window,
-                             int width, const uint64_t lit[3]) {
+VCS_FN bool vcs_record_group(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, int window, int width,
+                             const uint64_t lit[3]) {
+  const unsigned group = look >> 8 & 7;
   const vcs_copies_t copies = vcs_copies(group);
   const int second = window + 16 * copies.second, third = window + 16 * copies.third;
   if ((third > second ? third : second) + width > VCS_WIDTH) return false;
   const uint64_t bits = vcs_pixels_at(lit, window, width);
   if (!bits || vcs_pixels_at(lit, second, width) != bits) return false;
   if (copies.third && vcs_pixels_at(lit, third, width) != bits) return false;
-  vcs_live_t *live = &r->live[use->kind][r->recent[use->kind][0]];
-  if (r->recent[use->kind][0] >= r->lives[use->kind] || live->group != group || live->window != window ||
-      live->y != use->y - 1) {
+  vcs_live_t *live = &r->live[kind][r->recent[kind][0]];
+  if (r->recent[kind][0] >= r->lives[kind] || live->group != group || live->window != window || live->y != y - 1) {
     bool none;
-    live = vcs_group_search(r, use->kind, use->y, window, group, &none);
+    live = vcs_group_search(r, kind, y, window, group, &none);
     if (!live && !none) return false;
     if (!live) {
-      live = vcs_live_begin(r, use, 0);
+      live = vcs_live_begin(r, kind, look, y, 0);
       live->group = (uint8_t)group;
-      r->grouped |= (uint8_t)(1u << use->kind);
+      r->grouped |= (uint8_t)(1u << kind);
     }
   }
-  vcs_live_add(live, use, colour, window, bits, bits);
+  vcs_live_add(live, y, rows, (uint8_t)(look >> 24), window, bits, bits);
   return true;
 }
 
@@ -512,16 +517,6 @@ VCS_FN uint8_t vcs_colour_of(const vcs_t *m, int kind) {
   return m->colu[kind >= VCS_BL ? VCS_COLUPF : kind & 1 ? VCS_COLUP1 : VCS_COLUP0];
 }
 
-/* What else there is to a player, missile or ball than its pixels, in one number: position, NUSIZ (copies, and from
- * VCS_WIDTH_AT on the width of a missile or ball), colour, mirrored, and from VCS_COPY_COLOURS on how the colours of
- * the other copies differ (XOR) if they do. */
-enum { VCS_WIDTH_AT = 12, VCS_COPY_COLOURS = 40 };
-VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz, unsigned colour) {
-  const uint64_t look = pos | (uint64_t)colour << 24;
-  if (kind > VCS_P1) return look | (nusiz & 0x37) << 8;
-  return look | (nusiz & 7) << 8 | (uint64_t)(m->reflect[kind] != 0) << 32;
-}
-
 /* The width of a window. */
 VCS_FN int vcs_window_of(int kind, vcs_copies_t copies) {
   return kind <= VCS_P1 ? 8 * copies.stretch + (copies.stretch > 1) : 8;
@@ -531,13 +526,11 @@ VCS_FN int vcs_window_of(int kind, vcs_copies_t copies) {
  * that passes the right edge is two. All lit pixels are seen if `shown` is NULL. */
 VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, const uint64_t *lit,
                                const uint64_t *shown) {
-  const vcs_copies_t copies = vcs_copies(look >> 8 & 7);
+  const vcs_copies_t copies = vcs_look_copies(look);
   const int pos = (int)(look & 255), width = vcs_window_of(kind, copies);
-  const vcs_use_t use = {kind, kind <= VCS_P1 ? copies.stretch : 1 << (look >> VCS_WIDTH_AT & 3), (int)(look >> 32 & 1),
-                         y, rows};
   uint8_t colour = (uint8_t)(look >> 24);
   if (copies.second && !shown && !(look >> VCS_COPY_COLOURS) &&
-      vcs_record_group(r, &use, look >> 8 & 7, colour, pos, width, lit))
+      vcs_record_group(r, kind, look, y, rows, pos, width, lit))
     return;
   if (r->grouped >> kind & 1) vcs_live_part(r, kind, y);
   for (int copy = 0, window = pos;;) {
@@ -545,11 +538,13 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
     const int first = window + width > VCS_WIDTH ? VCS_WIDTH - window : width;
     uint64_t bits = vcs_pixels_at(lit, window, first);
     if (bits)
-      vcs_record_sprite(r, &use, copy, colour, window, bits, shown ? vcs_pixels_at(shown, window, first) : bits);
+      vcs_record_sprite(r, kind, look, y, rows, copy, colour, window, bits,
+                        shown ? vcs_pixels_at(shown, window, first) : bits);
     if (VCS_UNLIKELY(first < width)) {
       bits = vcs_pixels_at(lit, 0, width - first);
       if (bits)
-        vcs_record_sprite(r, &use, copy, colour, 0, bits, shown ? vcs_pixels_at(shown, 0, width - first) : bits);
+        vcs_record_sprite(r, kind, look, y, rows, copy, colour, 0, bits,
+                          shown ? vcs_pixels_at(shown, 0, width - first) : bits);
     }
     const int next = copy == 0 ? copies.second : copy == 1 ? copies.third : 0;
     if (!next) return;

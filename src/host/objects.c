@@ -49,6 +49,7 @@ bool vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs
   vcs_row_log_start(&recording->rows);
   recording->height = cart->height;
   recording->logged = vcs_asleep_frame(cart, m, frames, NULL, &recording->rows);
+  if (!recording->logged || recording->rows.lost) recording->rows.valid = false; /* a row of the log may be in part */
   if (recording->logged) return !recording->rows.lost;
   frame_beam(cart, m, frames, &recording->recorder);
   return true;

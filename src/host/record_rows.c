@@ -31,138 +31,173 @@ VCS_HOT_FN void cut(const struct vcs_rows *rows, const vcs_t *m, int object, int
 /* ---- The log ------------------------------------------------------------------------------------------------------
  */
 
-/* The registers on which the objects of a row depend: those that say what is on, and those of what is on. Where an
- * object that is off would be, and its colour, do not count. */
-#define COUNT(field, index) counting[offsetof(vcs_t, field) - VCS_LOOKS_FROM + (size_t)(index)] = 0xFF
-static void count_registers(uint8_t counting[VCS_EVENT_LOOKS], unsigned on) {
-  for (int i = 0; i < 2; i++) {
-    COUNT(grp, i);
-    COUNT(grp_old, i);
-    COUNT(enam, i);
-    COUNT(vdelp, i);
-    COUNT(resmp, i);
-    if (on >> i & 5) { /* a player and its missile */
-      COUNT(nusiz, i);
-      COUNT(colu, VCS_COLUP0 + i);
-      COUNT(reflect, i);
-      COUNT(first_copy_off, i);
+void vcs_row_log_make(vcs_row_log_t *log) {
+  for (unsigned on = 0; on <= VCS_ALL_OBJECTS; on++) {
+    vcs_registers_t *counting = log->counting[on];
+    for (int i = 0; i < VCS_OBJECTS; i++) {
+      counting->looks |= on >> i & 1 ? vcs_registers_of((unsigned)i).looks : 0;
+      counting->places |= on >> i & 1 ? vcs_registers_of((unsigned)i).places : 0;
     }
+    counting[1] = counting[0];
+    if (on >> VCS_PF & 1) counting[1].looks |= VCS_SCORE_LOOKS;
   }
-  for (int i = 0; i < 3; i++) COUNT(pf, i);
-  for (int i = 0; i < VCS_PF; i++) {
-    if (on >> i & 1) COUNT(pos, i);
-  }
-  if (on >> VCS_BL) COUNT(colu, VCS_COLUPF);
-  COUNT(ctrlpf, 0);
-  COUNT(enabl, 0);
-  COUNT(enabl_old, 0);
-  COUNT(vdelbl, 0);
-  COUNT(pf_mirrored, 0);
-  COUNT(stars_shape, 0);
 }
 
-void vcs_row_log_make(vcs_row_log_t *log) {
-  for (unsigned on = 0; on <= VCS_ALL_OBJECTS; on++) count_registers(log->counting[on], on);
+/* CTRLPF as far as it has an effect: whether the score shows, if the playfield has priority, depends on what is on. */
+VCS_HOT_FN unsigned ctrlpf_of(const vcs_t *m) {
+  if (VCS_LIKELY((m->ctrlpf & 6) != 6)) return m->ctrlpf;
+  return m->ctrlpf & (vcs_is_scored(m, m->ctrlpf) ? ~4u : ~2u);
+}
+
+/* The registers that count if these objects are on. */
+VCS_HOT_FN vcs_registers_t registers_of(const vcs_t *m, const vcs_row_log_t *log, unsigned on) {
+  const vcs_registers_t *counting = &log->counting[on][m->ctrlpf >> 1 & 1];
+  vcs_registers_t now;
+  __builtin_memcpy(&now.looks, (const uint8_t *)m + offsetof(vcs_t, nusiz), sizeof now.looks);
+  if (VCS_UNLIKELY((m->ctrlpf & 6) == 6))
+    now.looks = (now.looks & ~VCS_REGISTER(ctrlpf, 0)) | (uint64_t)ctrlpf_of(m) << VCS_REGISTER_AT(ctrlpf, 0);
+  __builtin_memcpy(&now.places, (const uint8_t *)m + offsetof(vcs_t, pos), sizeof now.places);
+  now.places &= (1ULL << VCS_REFLECT_1_AT) - 1; /* five positions; what is behind them does not count */
+  now.places |= (uint64_t)m->reflect[1] << VCS_REFLECT_1_AT;
+  now.looks &= counting->looks;
+  now.places &= counting->places;
+  return now;
+}
+
+/* The objects that may be lit in the row: those that are on, or have been. */
+VCS_HOT_FN unsigned may_be_lit(const vcs_rows_t *rows, unsigned on) {
+  return on | rows->split | (rows->kept ? 1u << VCS_PF : 0);
 }
 
 /* Sixteen bytes at once. */
 typedef uint64_t words_t __attribute__((vector_size(16)));
-VCS_HOT_FN words_t words_at(const uint8_t *bytes) {
+VCS_HOT_FN words_t words_at(const void *bytes) {
   words_t words;
   __builtin_memcpy(&words, bytes, sizeof words);
   return words;
 }
 
-/* Whether an event is another one than what is painted now. `split` objects have masks that do not follow from their
- * registers. */
-VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_rows_t *rows, const vcs_t *m,
-                        const vcs_pixels_t *line, unsigned on) {
-  on |= rows->split | (rows->kept ? 1u << VCS_PF : 0) | (m->ctrlpf & 2 ? VCS_ALL_OBJECTS : 0); /* the score's colours */
-  const uint8_t *counting = rows->log->counting[on];
-  const uint8_t *looks = (const uint8_t *)m + VCS_LOOKS_FROM;
-  const int last = VCS_LOOKS_SIZE - 16;
-  const words_t other = ((words_at(looks) ^ words_at(event->looks)) & words_at(counting)) |
-                        ((words_at(looks + 16) ^ words_at(event->looks + 16)) & words_at(counting + 16)) |
-                        ((words_at(looks + last) ^ words_at(event->looks + last)) & words_at(counting + last));
-  uint64_t any = other[0] | other[1] | (event->head ^ head) | (event->field ^ rows->field) | (event->kept ^ rows->kept);
-  for (unsigned split = rows->split; split; split &= split - 1) {
-    const int i = VCS_LOWEST(split);
-    for (int w = 0; w < 3; w++) any |= event->line[i].word[w] ^ line[i].word[w];
-  }
-  return any != 0;
+/* Whether the pixels of an object and of the next one are not the same. */
+VCS_HOT_FN words_t other_pixels(const vcs_pixels_t *two, const vcs_pixels_t *others) {
+  const uint64_t *a = two->word, *b = others->word;
+  return (words_at(a) ^ words_at(b)) | (words_at(a + 2) ^ words_at(b + 2)) | (words_at(a + 4) ^ words_at(b + 4));
 }
 
-/* Writes what is painted now into an event of row y. */
-VCS_SLOW_FN void write_event(vcs_row_log_t *log, vcs_event_t *event, int y, uint64_t head, const vcs_rows_t *rows,
-                             const vcs_t *m, const vcs_pixels_t *line) {
-  vcs_row_set_add(&log->changed, y);
+/* Whether an event is another one than what is painted now. Objects are compared, on or off, which is less work than to
+ * find those that are on; but missiles are mostly off. */
+VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_registers_t *now, const vcs_pixels_t *line,
+                        unsigned on) {
+  words_t any = (words_at(now) ^ words_at(&event->registers)) | other_pixels(&event->line[VCS_P0], &line[VCS_P0]) |
+                other_pixels(&event->line[VCS_BL], &line[VCS_BL]);
+  if (VCS_UNLIKELY((event->on | on) & (1 << VCS_M0 | 1 << VCS_M1)))
+    any |= other_pixels(&event->line[VCS_M0], &line[VCS_M0]);
+  return ((event->head ^ head) | any[0] | any[1]) != 0;
+}
+
+/* Writes what is painted now into an event. */
+VCS_HOT_FN void write_event(vcs_event_t *event, uint64_t head, const vcs_registers_t *now, const vcs_pixels_t *line,
+                            unsigned on) {
   event->head = head;
-  event->field = rows->field;
-  event->kept = rows->kept;
-  __builtin_memcpy(event->looks, (const uint8_t *)m + VCS_LOOKS_FROM, VCS_LOOKS_SIZE);
-  for (int i = 0; i < VCS_OBJECTS; i++) vcs_rows_copy(&event->line[i], &line[i]);
+  event->on = on;
+  event->registers = *now;
+  __builtin_memcpy(event->line, line, sizeof event->line);
 }
 
-/* Whether an object has been elsewhere in the row that ends; if not, its cuts need not be known. `event` is that of a
- * row that is painted at once; *same: its cuts are the same. */
-VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_event_t *event, bool *same) {
+/* Whether an object has been elsewhere in the row that ends; if not, its cuts need not be known. *same: the row has the
+ * cuts that it had before. */
+VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_row_cuts_t *cuts, bool *same) {
   const int count = log->cuts - log->stirred;
+  const vcs_cut_t *cut = &log->cut[log->stirred];
   bool moved = false;
-  for (int i = 0; i < count; i++) {
-    const vcs_cut_t *at = &log->cut[log->stirred + i];
-    moved |= at->pos != m->pos[at->kind] || at->nusiz != vcs_nusiz_of(m, at->kind);
+  for (int i = 0; i < count; i++)
+    moved |= cut[i].pos != m->pos[cut[i].kind] || cut[i].nusiz != vcs_nusiz_of(m, cut[i].kind);
+  if (!moved) {
+    log->cuts = log->stirred;
+    return false;
   }
-  *same = !moved || (event && event->cuts == count && count <= VCS_EVENT_CUTS);
-  for (int i = 0; moved && event && i < count && i < VCS_EVENT_CUTS; i++) {
+  *same = cuts->count == count && count <= VCS_EVENT_CUTS;
+  for (int i = 0; i < count && i < VCS_EVENT_CUTS; i++) {
     uint32_t now;
-    __builtin_memcpy(&now, &log->cut[log->stirred + i], sizeof now);
-    *same &= event->cut[i] == now;
-    event->cut[i] = now;
+    __builtin_memcpy(&now, &cut[i], sizeof now);
+    *same &= cuts->cut[i] == now;
+    cuts->cut[i] = now;
   }
-  if (moved && event) event->cuts = (uint8_t)(count < 255 ? count : 255);
-  if (!moved) log->cuts = log->stirred;
+  cuts->first = (int16_t)log->stirred;
+  cuts->count = (int16_t)count;
   log->stirred = log->cuts;
-  return moved;
+  return true;
 }
 
-/* A row that is painted at once. */
+/* The row is not as it was. `other`: nor are its pieces, or its cuts. */
+VCS_SLOW_FN void change_row(vcs_row_log_t *log, int y, uint64_t head, bool other, const vcs_registers_t *now,
+                            const vcs_pixels_t *line, unsigned on) {
+  write_event(&log->row[y], head, now, line, on);
+  vcs_row_set_add(&log->changed, y);
+  if (other) vcs_row_set_add(&log->other, y);
+}
+
+/* A row ends. `other`: its pieces are not as they were. */
 VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
-                        unsigned how, unsigned on, unsigned changed) {
+                        unsigned on, int pieces, bool other) {
   const int y = rows->number;
-  vcs_event_t *event = &log->row[y];
-  bool same = true;
-  if (VCS_UNLIKELY(log->cuts != log->stirred) && has_moved(log, m, event, &same)) how |= VCS_EVENT_MOVES;
-  const uint64_t head = vcs_event_head(y, 0, VCS_WIDTH, rows->comb[y], how, rows->split);
+  bool same = true, moves = false;
+  if (VCS_UNLIKELY(log->cuts != log->stirred)) moves = has_moved(log, m, &log->row_cuts[y], &same);
+  const uint64_t head = vcs_event_head(rows->comb[y], moves, pieces);
+  const vcs_registers_t now = registers_of(m, log, on);
   vcs_row_set_add(&log->painted, y);
-  event->changed = (uint8_t)changed;
-  if (!same || differs(event, head, rows, m, line, on)) write_event(log, event, y, head, rows, m, line);
+  other |= !same;
+  if (other || differs(&log->row[y], head, &now, line, on)) change_row(log, y, head, other, &now, line, on);
 }
 
-/* A piece of a row, and with its last one the row. */
-VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
-                           int from, int x, unsigned how, unsigned on) {
-  const int y = rows->number;
-  if (log->pieces == VCS_LOG_PIECES) {
+/* The piece needs masks of its own. Returns the bits of its word that say where they are. */
+VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
+                               unsigned on) {
+  if (log->events == VCS_LOG_EVENTS) {
     log->lost = true;
-    return;
+    return 0;
   }
-  vcs_event_t *event = &log->piece[log->pieces++];
-  const uint64_t head = vcs_event_head(y, from, x, rows->comb[y], how, rows->split);
-  if (differs(event, head, rows, m, line, on)) write_event(log, event, y, head, rows, m, line);
-  if (x < VCS_WIDTH) return;
-  vcs_event_t *row = &log->row[y];
-  bool same = true;
-  const bool moves = log->cuts != log->stirred && has_moved(log, m, NULL, &same);
-  const uint64_t whole = vcs_event_pieces(y, log->first, log->pieces, moves);
-  if (!same || row->head != whole) vcs_row_set_add(&log->changed, y);
-  row->head = whole;
-  vcs_row_set_add(&log->painted, y);
-  log->first = log->pieces;
+  vcs_event_t *event = &log->event[log->events++];
+  const uint64_t head = vcs_event_head(rows->comb[rows->number], false, rows->number);
+  const vcs_registers_t now = registers_of(m, log, on);
+  if (differs(event, head, &now, line, on)) {
+    write_event(event, head, &now, line, on);
+    log->unlike = 1;
+  }
+  return (uint64_t)(unsigned)log->events << VCS_PIECE_EVENT;
 }
 
-VCS_SLOW_FN void log_cut(vcs_row_log_t *log, const vcs_t *m, int kind, int y, int x) {
-  const vcs_cut_t now = {(uint8_t)kind, m->pos[kind], vcs_nusiz_of(m, kind),
-                         (uint8_t)x,    (int16_t)y,   (int16_t)log->pieces};
+/* A piece of a row, and with its last one the row. A piece that only has another background goes on with the one before
+ * it, and a row of one such piece is as if it were painted at once. */
+VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
+                           int from, int x, uint64_t how, unsigned on) {
+  uint64_t *piece = &log->piece[rows->number][log->pieces];
+  on = may_be_lit(rows, on);
+  const vcs_registers_t registers = registers_of(m, log, on);
+  const uint64_t colours = registers.looks >> VCS_REGISTER_AT(colu, VCS_COLUPF) & 0xFFFFFF;
+  uint64_t now = (uint64_t)(unsigned)from | colours << VCS_PIECE_COLOURS |
+                 (uint64_t)(ctrlpf_of(m) & 0x36) << VCS_PIECE_CTRLPF | how;
+  const bool last = x == VCS_WIDTH, first = log->pieces == 0;
+  const uint64_t other = first ? 0 : now ^ piece[-1];
+  if (!last && !first && !how && !(other & VCS_PIECE_LOOKS)) return;
+  if (last && log->pieces == 1 && other <= VCS_PIECE_FIRST) {
+    log->pieces = 0;
+  } else if (log->pieces < VCS_ROW_PIECES) {
+    if (!last && (how || other >> VCS_PIECE_CTRLPF & 0xFF))
+      now |= (uint64_t)(unsigned)x << VCS_PIECE_TO | log_event(log, rows, m, line, on);
+    log->unlike |= *piece ^ now;
+    *piece = now;
+    log->pieces++;
+  } else {
+    log->lost = true;
+  }
+  if (!last) return;
+  log_row(log, rows, m, line, on, log->pieces, log->unlike != 0);
+  log->pieces = 0;
+  log->unlike = 0;
+}
+
+VCS_SLOW_FN void log_cut(vcs_row_log_t *log, const vcs_t *m, int kind, int x) {
+  const vcs_cut_t now = {(uint8_t)kind, m->pos[kind], vcs_nusiz_of(m, kind), (uint8_t)x, log->pieces};
   vcs_cut_t *last = log->cuts > log->stirred ? &log->cut[log->cuts - 1] : NULL; /* of this row */
   if (last && last->kind == now.kind && last->pos == now.pos && last->nusiz == now.nusiz && last->piece == now.piece) {
     last->x = now.x;
@@ -209,23 +244,24 @@ VCS_HOT_FN void painted(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels
   if (VCS_UNLIKELY(!rows->log)) {
     record(rows, m, line, layers, from, x);
   } else if (x - from == VCS_WIDTH) {
-    log_row(rows->log, rows, m, line, 0, on, rows->dirty | rows->split);
+    log_row(rows->log, rows, m, line, may_be_lit(rows, on), 0, false);
   } else {
-    log_piece(rows->log, rows, m, line, from, x, x == VCS_WIDTH || rows->log->collects ? VCS_EVENT_COLLECT : 0, on);
+    log_piece(rows->log, rows, m, line, from, x, rows->log->collects && x < VCS_WIDTH ? VCS_PIECE_COLLECT : 0, on);
   }
 }
 
 /* They are blank. */
 VCS_SLOW_FN void darkened(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int from, int x) {
+  static const vcs_pixels_t nothing[VCS_OBJECTS];
   vcs_pixels_t now[VCS_OBJECTS];
   const bool piece = x - from < VCS_WIDTH;
   if (piece) vcs_rows_gather(rows, m, video, on, now);
   if (!rows->log) {
     record_dark(rows, m, video->line, from, x);
   } else if (piece) {
-    log_piece(rows->log, rows, m, video->line, from, x, VCS_EVENT_DARK, on);
+    log_piece(rows->log, rows, m, video->line, from, x, VCS_PIECE_DARK, on);
   } else {
-    log_row(rows->log, rows, m, video->line, VCS_EVENT_DARK, on, VCS_ALL_OBJECTS);
+    log_row(rows->log, rows, m, nothing, 0, 0, false);
   }
   if (piece) vcs_rows_let_go(rows, video, now);
 }
@@ -235,7 +271,7 @@ VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_
   const int y = rows->number;
   if (rows->comb[y] == rows->comb[y - 1] || m->vblank & 2) return;
   if (rows->log) {
-    log_row(rows->log, rows, m, line, 0, on, 0);
+    log_row(rows->log, rows, m, line, may_be_lit(rows, on), 0, false);
   } else {
     vcs_record_row(m, rows->recorder, y, VCS_ALL_OBJECTS, 0, line, NULL, rows->comb[y]);
   }
@@ -251,7 +287,7 @@ VCS_HOT_FN void looks(const vcs_rows_t *rows, const vcs_t *m, unsigned changed) 
 VCS_HOT_FN void cut(const vcs_rows_t *rows, const vcs_t *m, int object, int x) {
   if (object == VCS_PF) return;
   if (rows->log) {
-    log_cut(rows->log, m, object, rows->number, x);
+    log_cut(rows->log, m, object, x);
   } else {
     vcs_record_stance(m, rows->recorder, object, x);
   }

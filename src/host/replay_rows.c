@@ -1,36 +1,36 @@
 /* replay_rows.c: hands the logged rows of a frame (row_log.h) to a recorder of objects (core/objects.h).
  *
- * Only rows that have changed since the last frame that was listed are worked out, and the one that follows each of
- * them: from there on objects are lit as they were, so their streaks begin and end as they did, up to the next row that
- * has changed. These streaks are copied.
+ * An object that has changed in a row since the last frame that was listed is worked out there, and in the row that is
+ * painted next: from then on it is lit as it was, so its streaks begin and end as they did, up to the next row in which
+ * it has changed. These streaks are copied. Each object is worked out, or copied, by itself:
+ *
+ *   painted row   changed      P0            PF
+ *       10           .         copied        copied
+ *       11           P0        worked out    copied
+ *       12           P0        worked out    copied
+ *       13           .         worked out    copied
+ *       14           PF        copied        worked out
+ *       15           .         copied        worked out
+ *
+ * In a row that has changed and in which objects of different colours meet, all of them count as changed. A row in
+ * which an object moves, and one in pieces, is always worked out with all of its objects.
  */
 #include "host/recording.h"
 
 /* ---- Rows that are worked out ---------------------------------------------------------------------------------------
  */
 
-static void replay_event(vcs_row_log_t *log, vcs_recorder_t *r, const vcs_event_t *event) {
-  vcs_t *m = &log->m;
-  const uint64_t head = event->head;
-  const int y = (int)(head & 0xFFFF), from = VCS_EVENT_BYTE(head, VCS_EVENT_FROM);
-  const int x = VCS_EVENT_BYTE(head, VCS_EVENT_TO), blank = VCS_EVENT_BYTE(head, VCS_EVENT_BLANK);
-  const unsigned how = (unsigned)VCS_EVENT_BYTE(head, VCS_EVENT_HOW);
-  __builtin_memcpy((uint8_t *)m + VCS_LOOKS_FROM, event->looks, VCS_LOOKS_SIZE);
-  if (x - from == VCS_WIDTH) {
-    vcs_record_row(m, r, y, how & VCS_EVENT_DARK ? 0 : VCS_ALL_OBJECTS, event->changed, event->line, NULL, blank);
-  } else if (how & VCS_EVENT_DARK) {
-    vcs_record_dark_piece(m, r, y, from, x, event->line, blank);
-  } else {
-    vcs_record_piece(m, r, y, from, VCS_ALL_OBJECTS, event->line, blank);
-    if (how & VCS_EVENT_COLLECT) vcs_row_collect(m, r, r->row.collected, x, VCS_ALL_OBJECTS, event->line, NULL, blank);
-  }
-  if (x == VCS_WIDTH) vcs_record_row_end(m, r);
+static void set_registers(vcs_t *m, const vcs_registers_t *registers) {
+  __builtin_memcpy((uint8_t *)m + offsetof(vcs_t, nusiz), &registers->looks, sizeof registers->looks);
+  __builtin_memcpy(m->pos, &registers->places, sizeof m->pos);
+  m->reflect[1] = (uint8_t)(registers->places >> VCS_REFLECT_1_AT);
 }
 
-/* The cuts of row y before its piece of this number; `cut` is the number of the first one that is left. */
-static int32_t replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int32_t cut, int y, int piece) {
-  while (cut < log->cuts && log->cut[cut].y < y) cut++;
-  for (; cut < log->cuts && log->cut[cut].y == y && log->cut[cut].piece <= piece; cut++) {
+/* The cuts of a row in which an object moves, before its piece of this number; `cut` is the number of the first one
+ * that is left. Returns the number of the first one that is left then. */
+static int replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int y, int cut, int piece) {
+  const vcs_row_cuts_t *cuts = &log->row_cuts[y];
+  for (; cut < cuts->first + cuts->count && log->cut[cut].piece <= piece; cut++) {
     const vcs_cut_t *at = &log->cut[cut];
     log->m.pos[at->kind] = at->pos;
     if (at->kind == VCS_BL) {
@@ -43,20 +43,31 @@ static int32_t replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int32_t cut, i
   return cut;
 }
 
-/* Returns the number of the first cut that is left. */
-static int32_t replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int32_t cut, int y) {
-  const uint64_t head = log->row[y].head;
-  if (!(VCS_EVENT_BYTE(head, VCS_EVENT_HOW) & VCS_EVENT_IN_PIECES)) {
-    cut = replay_cuts(log, r, cut, y, VCS_LOG_PIECES);
-    replay_event(log, r, &log->row[y]);
-    return cut;
+/* A row in pieces. */
+static void replay_pieces(vcs_row_log_t *log, vcs_recorder_t *r, int y) {
+  vcs_t *m = &log->m;
+  const vcs_event_t *row = &log->row[y];
+  const int count = vcs_event_pieces(row);
+  int cut = log->row_cuts[y].first;
+  for (int i = 0; i < count; i++) {
+    const uint64_t piece = log->piece[y][i];
+    const int number = (int)(piece >> VCS_PIECE_EVENT), from = (int)(piece & 0xFF);
+    const int x = i == count - 1 ? (int)VCS_WIDTH : (int)(piece >> VCS_PIECE_TO & 0xFF);
+    const vcs_event_t *event = number ? &log->event[number - 1] : row;
+    const uint32_t colours = (uint32_t)(piece >> VCS_PIECE_COLOURS) << 8;
+    if (row->head & VCS_EVENT_MOVES) cut = replay_cuts(log, r, y, cut, i);
+    set_registers(m, &event->registers);
+    __builtin_memcpy(m->colu, &colours, sizeof colours);
+    m->ctrlpf = (uint8_t)(piece >> VCS_PIECE_CTRLPF);
+    if (piece & VCS_PIECE_DARK) {
+      vcs_record_dark_piece(m, r, y, from, x, event->line, vcs_event_blank(event));
+      continue;
+    }
+    vcs_record_piece(m, r, y, from, VCS_ALL_OBJECTS, event->line, vcs_event_blank(event));
+    if (x == VCS_WIDTH || piece & VCS_PIECE_COLLECT)
+      vcs_row_collect(m, r, r->row.collected, x, VCS_ALL_OBJECTS, event->line, NULL, vcs_event_blank(event));
   }
-  const int end = (int)(head >> VCS_EVENT_END);
-  for (int piece = (int)(head >> VCS_EVENT_FIRST & 0xFFFF); piece < end; piece++) {
-    cut = replay_cuts(log, r, cut, y, piece);
-    replay_event(log, r, &log->piece[piece]);
-  }
-  return cut;
+  vcs_record_row_end(m, r);
 }
 
 /* ---- Rows that are as they were -------------------------------------------------------------------------------------
@@ -94,13 +105,116 @@ static int copy_streaks(vcs_recorder_t *r, const vcs_log_t *last, int kind, int 
   return from;
 }
 
-/* Rows [y, end) are as in the last frame, and so is the row before them. The recorder knows nothing of the last one but
- * its streaks. */
-static void copy_rows(vcs_recorder_t *r, int16_t next[VCS_OBJECTS], int y, int end) {
-  const vcs_log_t *last = &r->memory->log[!r->turn];
-  for (int kind = 0; kind < VCS_OBJECTS; kind++) next[kind] = (int16_t)copy_streaks(r, last, kind, next[kind], y, end);
-  r->unknown = VCS_ALL_OBJECTS;
-  r->common = ~0ULL;
+/* ---- Objects in a row -----------------------------------------------------------------------------------------------
+ */
+
+/* vcs_look_of, or vcs_field_look, by registers that are logged. */
+static uint64_t look_of(const vcs_registers_t *registers, int kind) {
+  const uint64_t looks = registers->looks, places = registers->places;
+  const unsigned ctrlpf = vcs_registers_ctrlpf(registers), side = (unsigned)kind & 1;
+  const uint64_t colour = looks >> VCS_REGISTER_AT(colu, VCS_COLUPF) & 0xFF;
+  const uint64_t player = looks >> (VCS_REGISTER_AT(colu, VCS_COLUP0) + 8 * side) & 0xFF;
+  if (kind == VCS_PF) {
+    if (VCS_LIKELY(!(ctrlpf & 2))) return vcs_field_look((unsigned)colour, (unsigned)colour);
+    return vcs_field_look((unsigned)(looks >> VCS_REGISTER_AT(colu, VCS_COLUP0)) & 0xFF,
+                          (unsigned)(looks >> VCS_REGISTER_AT(colu, VCS_COLUP1)) & 0xFF);
+  }
+  const uint64_t pos = places >> 8 * kind & 0xFF;
+  if (kind == VCS_BL) return pos | (ctrlpf & 0x30) << 8 | colour << 24;
+  const uint64_t nusiz = looks >> 8 * side & 0xFF;
+  if (kind > VCS_P1) return pos | (nusiz & 0x37) << 8 | player << 24;
+  const uint64_t reflect = side ? places >> VCS_REFLECT_1_AT : looks >> VCS_REGISTER_AT(reflect, 0);
+  return pos | (nusiz & 7) << 8 | player << 24 | (uint64_t)(reflect != 0) << 32;
+}
+
+/* Whether objects of different colours meet in a row: what is seen of one depends on the others. */
+static bool do_meet(const vcs_event_t *event) {
+  const unsigned on = (unsigned)event->on;
+  const vcs_pixels_t *line = event->line;
+  uint64_t any = 0;
+  if (VCS_UNLIKELY(vcs_registers_ctrlpf(&event->registers) & 2)) return true; /* the score has the players' colours */
+  if (((on & 5) != 0) + ((on & 10) != 0) + ((on & 0x30) != 0) < 2) return false;
+  for (int w = 0; w < 3; w++) {
+    const uint64_t p0 = line[VCS_P0].word[w] | line[VCS_M0].word[w], p1 = line[VCS_P1].word[w] | line[VCS_M1].word[w];
+    any |= (p0 & p1) | ((p0 | p1) & (line[VCS_PF].word[w] | line[VCS_BL].word[w]));
+  }
+  return any != 0;
+}
+
+/* The objects of a row that are not as they were when it was listed; it is listed now. */
+static unsigned altered_in(vcs_row_log_t *log, int y) {
+  const vcs_event_t *now = &log->row[y];
+  vcs_event_t *was = &log->listed_row[y];
+  const uint64_t looks = now->registers.looks ^ was->registers.looks;
+  const uint64_t places = now->registers.places ^ was->registers.places;
+  const bool met = log->meets[y], meet = do_meet(now);
+  unsigned altered =
+      met || meet || now->head != was->head || vcs_row_set_has(&log->other, y) ? (unsigned)VCS_ALL_OBJECTS : 0;
+  for (unsigned left = (unsigned)(now->on | was->on) & ~altered; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const vcs_registers_t registers = vcs_registers_of((unsigned)i);
+    const uint64_t *a = now->line[i].word, *b = was->line[i].word;
+    const uint64_t any =
+        (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (looks & registers.looks) | (places & registers.places);
+    altered |= (unsigned)(any != 0) << i;
+  }
+  *was = *now;
+  log->meets[y] = meet;
+  return altered;
+}
+
+/* ---- Rows -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Some objects of a row that is painted at once and in which none moves. */
+static void replay_objects(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
+  const vcs_event_t *event = &log->row[y];
+  const int blank = vcs_event_blank(event);
+  const uint64_t comb[3] = {vcs_from(blank, 0) & ~vcs_from(VCS_COMB_PIXELS, 0), 0, 0};
+  vcs_cover_t cover;
+  bool covers = log->meets[y];
+  if (VCS_UNLIKELY(covers)) {
+    set_registers(&log->m, &event->registers);
+    covers = vcs_find_cover(&log->m, log->m.ctrlpf, (unsigned)event->on, event->line, NULL, blank, &cover);
+  }
+  for (unsigned left = kinds & ((unsigned)event->on | r->on); left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    const uint64_t *lit = event->line[i].word, *hidden = lit[0] & comb[0] ? comb : NULL;
+    if (!(lit[0] | lit[1] | lit[2])) {
+      if (r->on >> i & 1) vcs_streak_end(r, i, y);
+      continue;
+    }
+    if (VCS_UNLIKELY(covers)) {
+      hidden = vcs_cover_of(&cover, i);
+      if (!((lit[0] & hidden[0]) | (lit[1] & hidden[1]) | (lit[2] & hidden[2]))) hidden = NULL;
+    }
+    const uint64_t look = look_of(&event->registers, i);
+    if (hidden) {
+      vcs_streak_row_covered(r, i, look, y, lit, hidden);
+    } else {
+      vcs_streak_row(r, i, look, y, lit);
+    }
+  }
+}
+
+/* Whether a row can only be worked out with all of its objects. */
+static bool is_joint(const vcs_event_t *event) {
+  return event->head >> VCS_EVENT_PIECES || event->head & VCS_EVENT_MOVES;
+}
+
+/* A row, of these objects or more. */
+static void replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
+  const vcs_event_t *event = &log->row[y];
+  if (VCS_LIKELY(!is_joint(event))) {
+    replay_objects(log, r, y, kinds);
+  } else if (vcs_event_pieces(event)) {
+    replay_pieces(log, r, y);
+  } else {
+    replay_cuts(log, r, y, log->row_cuts[y].first, VCS_ROW_PIECES);
+    set_registers(&log->m, &event->registers);
+    vcs_record_row(&log->m, r, y, VCS_ALL_OBJECTS, VCS_ALL_OBJECTS, event->line, NULL, vcs_event_blank(event));
+    vcs_record_row_end(&log->m, r);
+  }
 }
 
 /* ---- The frame ------------------------------------------------------------------------------------------------------
@@ -120,12 +234,14 @@ static int next_row(const vcs_row_set_t *set, int y, int end) {
 void vcs_recording_replay(vcs_recording_t *recording) {
   vcs_row_log_t *log = &recording->rows;
   vcs_recorder_t *r = &recording->recorder;
+  const vcs_log_t *last = &r->memory->log[!r->turn];
   const int height = recording->height;
-  const bool known = log->valid && r->memory->log[!r->turn].complete;
-  vcs_row_set_t other, any; /* rows that are not as they were, and those in which something begins or ends */
-  int16_t next[VCS_OBJECTS] = {0};
-  int32_t cut = 0;
-  bool synced = known;
+  const bool known = log->valid && last->complete;
+  vcs_row_set_t other, any;    /* rows in which an object is not as it was, and those that are painted, too */
+  int next[VCS_OBJECTS] = {0}; /* by object: number of the streak of the last frame that comes next, ... */
+  int from[VCS_OBJECTS] = {0}; /* ... and the row from which on it is as in the last frame, ... */
+  unsigned kinds = known ? 0 : VCS_ALL_OBJECTS; /* ... but for these */
+  unsigned seen = 0;                            /* objects that have streaks in the last frame */
   for (int w = 0; w < VCS_ROW_WORDS; w++) {
     other.word[w] = log->changed.word[w] | (log->painted.word[w] ^ log->listed.word[w]);
     any.word[w] = other.word[w] | log->painted.word[w];
@@ -134,19 +250,31 @@ void vcs_recording_replay(vcs_recording_t *recording) {
     vcs_recorder_take_last(r);
     return;
   }
-  for (int y = 0; y < height; y++) {
-    if (synced) {
-      const int end = next_row(&other, y, height);
-      if (end > y) copy_rows(r, next, y, end);
-      y = end;
-    } else {
-      y = next_row(&any, y, height);
+  for (int i = 0; i < VCS_OBJECTS; i++) seen |= (unsigned)(!known || last->count[i] > 0) << i;
+  for (int y = 0; (y = next_row(kinds ? &any : &other, y, height)) < height; y++) {
+    const bool painted = vcs_row_set_has(&log->painted, y), listed = vcs_row_set_has(&log->listed, y);
+    unsigned altered = known ? 0 : VCS_ALL_OBJECTS;
+    if (vcs_row_set_has(&log->changed, y)) altered |= altered_in(log, y);
+    if (!painted && !listed) continue; /* it was painted in a frame between them */
+    if (painted != listed) altered = VCS_ALL_OBJECTS;
+    unsigned now = VCS_ALL_OBJECTS;
+    if (!painted || !is_joint(&log->row[y])) {
+      altered &= seen | (painted ? (unsigned)log->row[y].on : kinds); /* what is off in both frames is as it was */
+      now = kinds | altered;
     }
-    if (y == height) break;
-    if (vcs_row_set_has(&log->painted, y)) cut = replay_row(log, r, cut, y);
-    synced = known && !vcs_row_set_has(&other, y);
+    for (unsigned left = now & ~kinds; left; left &= left - 1) {
+      const int kind = VCS_LOWEST(left);
+      if (from[kind] < y) next[kind] = copy_streaks(r, last, kind, next[kind], from[kind], y);
+    }
+    if (painted) replay_row(log, r, y, now);
+    for (unsigned left = now & ~altered; left; left &= left - 1) from[VCS_LOWEST(left)] = y + 1;
+    kinds = altered;
+  }
+  for (unsigned left = VCS_ALL_OBJECTS & ~kinds; left; left &= left - 1) {
+    const int kind = VCS_LOWEST(left);
+    if (from[kind] < height) copy_streaks(r, last, kind, next[kind], from[kind], height);
   }
   vcs_recorder_finish(&log->m, r, height);
   log->listed = log->painted;
-  for (int w = 0; w < VCS_ROW_WORDS; w++) log->changed.word[w] = 0;
+  for (int w = 0; w < VCS_ROW_WORDS; w++) log->changed.word[w] = log->other.word[w] = 0;
 }
