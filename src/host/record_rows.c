@@ -106,13 +106,13 @@ VCS_HOT_FN void write_event(vcs_event_t *event, uint64_t head, const vcs_registe
 /* Whether an object has been elsewhere in the row that ends; if not, its cuts need not be known. *same: the row has the
  * cuts that it had before. */
 VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_row_cuts_t *cuts, bool *same) {
-  const int count = log->cuts - log->stirred;
-  const vcs_cut_t *cut = &log->cut[log->stirred];
+  const int count = log->cuts - log->cuts_before;
+  const vcs_cut_t *cut = &log->cut[log->cuts_before];
   bool moved = false;
   for (int i = 0; i < count; i++)
     moved |= cut[i].pos != m->pos[cut[i].kind] || cut[i].nusiz != vcs_nusiz_of(m, cut[i].kind);
   if (!moved) {
-    log->cuts = log->stirred;
+    log->cuts = log->cuts_before;
     return false;
   }
   *same = cuts->count == count && count <= VCS_EVENT_CUTS;
@@ -122,9 +122,9 @@ VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_row_cuts_t *c
     *same &= cuts->cut[i] == now;
     cuts->cut[i] = now;
   }
-  cuts->first = (int16_t)log->stirred;
+  cuts->first = (int16_t)log->cuts_before;
   cuts->count = (int16_t)count;
-  log->stirred = log->cuts;
+  log->cuts_before = log->cuts;
   return true;
 }
 
@@ -141,7 +141,7 @@ VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t 
                         unsigned on, int pieces, bool other) {
   const int y = rows->number;
   bool same = true, moves = false;
-  if (VCS_UNLIKELY(log->cuts != log->stirred)) moves = has_moved(log, m, &log->row_cuts[y], &same);
+  if (VCS_UNLIKELY(log->cuts != log->cuts_before)) moves = has_moved(log, m, &log->row_cuts[y], &same);
   const uint64_t head = vcs_event_head(rows->comb[y], moves, pieces);
   const vcs_registers_t now = registers_of(m, log, on);
   vcs_row_set_add(&log->painted, y);
@@ -198,7 +198,7 @@ VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs
 
 VCS_SLOW_FN void log_cut(vcs_row_log_t *log, const vcs_t *m, int kind, int x) {
   const vcs_cut_t now = {(uint8_t)kind, m->pos[kind], vcs_nusiz_of(m, kind), (uint8_t)x, log->pieces};
-  vcs_cut_t *last = log->cuts > log->stirred ? &log->cut[log->cuts - 1] : NULL; /* of this row */
+  vcs_cut_t *last = log->cuts > log->cuts_before ? &log->cut[log->cuts - 1] : NULL; /* of this row */
   if (last && last->kind == now.kind && last->pos == now.pos && last->nusiz == now.nusiz && last->piece == now.piece) {
     last->x = now.x;
   } else if (log->cuts < VCS_LOG_CUTS) {

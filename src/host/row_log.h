@@ -100,17 +100,17 @@ VCS_FN bool vcs_row_set_has(const vcs_row_set_t *set, int y) { return set->word[
 
 enum { VCS_LOG_EVENTS = 1024, VCS_LOG_CUTS = 1024 };
 typedef struct vcs_row_log {
-  vcs_row_set_t painted; /* rows that are painted in the present frame, and ... */
-  vcs_row_set_t listed;  /* ... in the last one that was listed */
-  vcs_row_set_t changed; /* rows that have been painted otherwise since then, ... */
-  vcs_row_set_t other;   /* ... and those of them whose pieces or cuts are not as they were */
-  bool valid;            /* that frame was listed from this log */
-  bool lost;             /* the present frame has more pieces or cuts than the log takes */
-  bool collects;         /* objects are about to change together with the look */
-  int32_t pieces;        /* number of pieces of the present row so far, and ... */
-  uint64_t unlike;       /* ... 0 if they are as before */
-  int32_t events;        /* number of events of pieces so far */
-  int32_t cuts, stirred; /* number of cuts so far, and of those before the present row */
+  vcs_row_set_t painted;     /* rows that are painted in the present frame, and ... */
+  vcs_row_set_t listed;      /* ... in the last one that was listed */
+  vcs_row_set_t changed;     /* rows that have been painted otherwise since then, ... */
+  vcs_row_set_t other;       /* ... and those of them whose pieces or cuts are not as they were */
+  bool valid;                /* that frame was listed from this log */
+  bool lost;                 /* the present frame has more pieces or cuts than the log takes */
+  bool collects;             /* objects are about to change together with the look */
+  int32_t pieces;            /* number of pieces of the present row so far, and ... */
+  uint64_t unlike;           /* ... 0 if they are as before */
+  int32_t events;            /* number of events of pieces so far */
+  int32_t cuts, cuts_before; /* number of cuts so far, and of those before the present row */
   vcs_registers_t counting[VCS_ALL_OBJECTS + 1][2]; /* by the objects that are on, and with the score: what counts */
   vcs_event_t row[VCS_ROWS_MOST];
   vcs_event_t listed_row[VCS_ROWS_MOST]; /* as it was when a frame was listed with it, ... */
@@ -129,7 +129,7 @@ void vcs_row_log_make(vcs_row_log_t *log);
 VCS_FN void vcs_row_log_start(vcs_row_log_t *log) {
   for (int w = 0; w < VCS_ROW_WORDS; w++) log->painted.word[w] = 0;
   log->lost = log->collects = false;
-  log->pieces = log->events = log->cuts = log->stirred = 0;
+  log->pieces = log->events = log->cuts = log->cuts_before = 0;
   log->unlike = 0;
 }
 
