@@ -95,7 +95,8 @@ class _Numbers:
         np.copyto(arrays["truncated"], truncated)
         np.copyto(arrays["lives"], info["lives"])
         # A lost life alone does not start a game.
-        np.logical_and(terminated | truncated, frames != arrays["episode_frame_number"] + skip, out=arrays["began"])
+        np.logical_and(terminated, frames != arrays["episode_frame_number"] + skip, out=arrays["began"])
+        arrays["began"] |= truncated
         arrays["score"][self._ended] = 0
         arrays["score"] += arrays["rewards"]
         arrays["length"][self._ended] = 0
@@ -380,7 +381,7 @@ class TorchVectorEnv:
         rewards = self._on_device(gained).float()
         frame = self._on_device(info["episode_frame_number"])
         ended = self._on_device(terminated).bool(), self._on_device(truncated).bool()
-        began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
+        began = ended[1] | (ended[0] & (frame != self._frame + self._skip))  # a lost life alone does not start a game
         # In place, so that a CUDA graph of a step goes on from its last replay.
         self._score.copy_(torch.where(self._ended, rewards, self._score + rewards))
         self._length.copy_(torch.where(self._ended, 1, self._length + 1))

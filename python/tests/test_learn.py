@@ -133,6 +133,23 @@ def test_numbers_of_a_step_on_the_host_stay(random):
     env.close()
 
 
+@pytest.mark.parametrize("emulation", ["host", "device"])
+def test_a_game_that_is_cut_off_begins_again(random, emulation):
+    """Also if the next one, after its no-ops, is at the frame that the game would have had."""
+    env = TorchVectorEnv("demo", 32, device="cpu", emulation=emulation, noop_max=30, max_episode_steps=5)
+    env.reset(1)
+    cut, last = 0, None
+    for actions in steps(random, env, 100):
+        *_, truncated, info = env.step(actions)
+        frame = info["episode_frame_number"].clone()
+        if last is not None:
+            cut += int((truncated & (frame == last + 4)).sum())
+        last = frame
+        assert bool(info["began"][truncated].all())
+    assert cut > 0
+    env.close()
+
+
 def test_ram_and_errors(random):
     env = TorchVectorEnv("demo", 2, device="cpu", obs_type="ram", reward_clipping=True)
     assert env.reset(0).shape == (2, 128)
