@@ -7,8 +7,9 @@ environments are in two groups that are sent to in turn, so that the host's thre
 
 With `both` every step is one of all environments, so the host and the GPU wait for each other. The plan `apart:4096:1024` steps the
 same two parts (TorchVectorEnv.parts) on their own, and each goes on as soon as it can: the host makes about three steps while the
-GPU makes one, as in a learner with a rollout for each part. Frames are those of steps of either part that were complete in the same
-time. Steps on the GPU are queued up to QUEUED ahead, as they are where actions are chosen on the GPU.
+GPU makes one, as in a learner with a rollout for each part. `apart:4096:1024:2` has two parts on the host, which emulates one of them
+while Python and the GPU work on the results of the other; `apart:1024:1024:2` has nothing on the GPU. Frames are those of steps of any
+part that were complete in the same time. Steps on the GPU are queued up to QUEUED ahead, as they are where actions are chosen there.
 """
 
 import argparse
@@ -38,9 +39,13 @@ class Part:
     def turn(self) -> contextlib.AbstractContextManager:
         return torch.cuda.stream(self.stream) if self.on_gpu else contextlib.nullcontext()
 
-    def step(self) -> None:
+    def send(self) -> None:
         with self.turn():
-            self.env.step(self.actions[self.steps % 16])
+            self.env.send(self.actions[self.steps % 16])
+
+    def recv(self) -> None:
+        with self.turn():
+            self.env.recv()
         self.steps += 1
         self.queue.append(self.stream.record_event() if self.on_gpu else None)
 
@@ -53,23 +58,31 @@ class Part:
         return frames
 
 
-def rate_apart(game: str, device: str, count: int, on_host: int, seconds: float, settings: dict[str, int]) -> float:
-    """Frames a second of two parts that do not wait for each other."""
-    env = TorchVectorEnv(game, count, device=device, emulation="both", on_host=on_host, **settings)
-    host, there = (
-        Part(env.parts[0], -1),
-        Part(env.parts[1], 0),
-    )  # the host's copies and stacks overtake steps on the GPU
+def rate_apart(game: str, device: str, count: int, on_host: int, parts: int, seconds: float, settings: dict) -> float:
+    """Frames a second of parts that do not wait for each other."""
+    place = {"emulation": "both", "on_host": on_host} if on_host < count else {"emulation": "host"}
+    env = TorchVectorEnv(game, count, device=device, host_parts=parts, **place, **settings)
+    each = [Part(one, 0 if one.emulation == "device" else -1) for one in env.parts or [env]]
+    hosts = [part for part in each if part.env.emulation == "host"]  # their copies and stacks overtake steps on the GPU
+    there = [part for part in each if part.env.emulation == "device"]
+    for part in hosts:
+        part.send()
     frames, began = 0, 0.0
     while not began or time.perf_counter() - began < seconds:
-        if not began and host.steps >= WARM_STEPS and there.steps > 2 * QUEUED:
-            host.completed(), there.completed()
+        if not began and hosts[0].steps >= WARM_STEPS and all(part.steps > 2 * QUEUED for part in there):
+            sum(part.completed() for part in each)
             frames, began = 0, time.perf_counter()
-        while len(there.queue) < QUEUED:
-            there.step()
-        host.step()
-        frames += host.completed() + there.completed()
+        for part in hosts:
+            for other in there:
+                while len(other.queue) < QUEUED:
+                    other.send()
+                    other.recv()
+            part.recv()
+            part.send()
+            frames += sum(one.completed() for one in each)
     spent = time.perf_counter() - began
+    for part in hosts:
+        part.recv()
     wait(device)
     env.close()
     return frames / spent
@@ -80,7 +93,8 @@ def rate(game: str, device: str, plan: str, seconds: float, groups: int, threads
     emulation, count, *share = plan.split(":")
     settings = {"num_threads": threads} if threads else {}
     if emulation == "apart":
-        return rate_apart(game, device, int(count), int(share[0]), seconds, settings)
+        on_host, parts = int(share[0]), int(share[1]) if len(share) > 1 else 1
+        return rate_apart(game, device, int(count), on_host, parts, seconds, settings)
     if share:
         settings["on_host"] = int(share[0]) // groups
     envs = [

@@ -12,7 +12,8 @@ of them while the GPU emulates the rest. With several devices each has its share
 gathered on the first.
 
 An object whose environments are in several places has `parts`, an object for each. The parts can be stepped on their
-own: then results stay on their devices, and no part waits for another.
+own: then results stay on their devices, and no part waits for another. With `host_parts=2` the host's environments are
+two parts: its threads emulate one while Python and the GPU work on the results of the other.
 
 Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other
 results may be, too. An environment whose episode ends starts the next one in the same step. With emulation on the
@@ -45,6 +46,12 @@ def host_share(num_envs: int) -> int:
     finish together. The shares follow from their speeds alone, measured on one H200 and 16 threads. A step of the GPU
     takes nearly as long for few environments as for many, so its share grows."""
     return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
+
+
+def shares(count: int, parts: int) -> list[int]:
+    """Returns how many each of `parts` has if they share `count` evenly."""
+    cuts = [count * i // parts for i in range(parts + 1)]
+    return [end - begin for begin, end in zip(cuts, cuts[1:])]
 
 
 class _Numbers:
@@ -121,6 +128,7 @@ class TorchVectorEnv:
         emulation: "host", "device", "both" or "auto": where machines run.
         on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
             it finishes while the GPU emulates the others).
+        host_parts: with "host" and "both", the number of parts that share the host's environments evenly.
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; those from before the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
@@ -143,6 +151,7 @@ class TorchVectorEnv:
         stack_num: int = 4,
         reward_clipping: bool = False,
         on_host: int | None = None,
+        host_parts: int = 1,
         **settings: Any,
     ) -> None:
         if emulation not in ("auto", "host", "device", "both"):
@@ -153,6 +162,7 @@ class TorchVectorEnv:
             raise ValueError(f"device is a device of PyTorch or a list of them, at least one; {device!r} is neither")
         several = [] if isinstance(device, (str, torch.device)) else [torch.device(one) for one in device]
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
+        host_parts = whole(host_parts, "host_parts", 1, num_envs)
         self.device = several[0] if several else torch.device(device)
         on_gpu = self.device.type == "cuda"
         if on_gpu and not torch.cuda.is_available():
@@ -161,21 +171,9 @@ class TorchVectorEnv:
             emulation = "device" if on_gpu and (several or num_envs >= CROSSOVER) else "host"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
         self.parts: list[TorchVectorEnv] = []
-        shared = dict(obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping, **settings)
-        if several:
-            if emulation == "both":
-                raise ValueError('emulation="both" is for one device: with several it is "host" or "device"')
-            if num_envs < len(several):
-                raise ValueError(f"{num_envs} environments are too few for {len(several)} devices")
-            cuts = [num_envs * i // len(several) for i in range(len(several) + 1)]
-            counts = [end - begin for begin, end in zip(cuts, cuts[1:])]
-            self._make_parts(game, [(n, where, emulation) for n, where in zip(counts, several)], shared)
-            return
-        if emulation == "both":
-            count = host_share(num_envs) if on_host is None else whole(on_host, "on_host", 0, num_envs)
-            if not 0 < count < num_envs:
-                raise ValueError(f"on_host is {count}: 1 to {num_envs - 1} of {num_envs} environments")
-            places = [(count, self.device, "host"), (num_envs - count, self.device, "device")]
+        places = self._places(several, on_host, host_parts)
+        if several or len(places) > 1:
+            shared = dict(obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping, **settings)
             self._make_parts(game, places, shared)
             return
         ram = obs_type == "ram"
@@ -204,7 +202,33 @@ class TorchVectorEnv:
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
             ]
-            self._final: torch.Tensor | None = None  # the last observations of games, once one has ended
+            # Once an episode has ended: the last observations of episodes, and their pictures and rows as they cross to the GPU.
+            self._final: torch.Tensor | None = None
+            self._last_pictures = self._last_rows = torch.empty(0)
+
+    def _places(
+        self, several: list[torch.device], on_host: int | None, host_parts: int
+    ) -> list[tuple[int, torch.device, str]]:
+        """Where environments are: for each part their number, their device, and where they are emulated."""
+        if several and self.emulation == "both":
+            raise ValueError('emulation="both" is for one device: with several it is "host" or "device"')
+        if several and host_parts > 1:
+            raise ValueError("host_parts is for one device: with several each has a part of its own")
+        if several:
+            if self.num_envs < len(several):
+                raise ValueError(f"{self.num_envs} environments are too few for {len(several)} devices")
+            return [(n, where, self.emulation) for n, where in zip(shares(self.num_envs, len(several)), several)]
+        by_host = self.num_envs if self.emulation == "host" else 0
+        if self.emulation == "both":
+            by_host = host_share(self.num_envs) if on_host is None else whole(on_host, "on_host", 0, self.num_envs)
+            if not 0 < by_host < self.num_envs:
+                raise ValueError(f"on_host is {by_host}: 1 to {self.num_envs - 1} of {self.num_envs} environments")
+        if host_parts > max(by_host, 1):
+            raise ValueError(f"host_parts is {host_parts}: the host emulates {by_host} environments")
+        places = [(n, self.device, "host") for n in shares(by_host, host_parts) if n]
+        if by_host < self.num_envs:
+            places.append((self.num_envs - by_host, self.device, "device"))
+        return places
 
     def _make_parts(self, game: Any, places: list[tuple[int, torch.device, str]], settings: dict[str, Any]) -> None:
         """An object for each place: a number of environments, their device, and where they are emulated."""
@@ -311,11 +335,18 @@ class TorchVectorEnv:
         """The last observations of the episodes that ended with a step on the host: only their pictures cross to the
         device."""
         if self._final is None:
+            on_gpu = self.device.type == "cuda"
             self._final = torch.zeros_like(self._stacks[0])
+            self._last_pictures = torch.zeros(pictures.shape, dtype=torch.uint8, pin_memory=on_gpu)
+            self._last_rows = torch.zeros(self.num_envs, dtype=torch.int64, pin_memory=on_gpu)
         numbers = np.flatnonzero(ended)
-        rows = torch.from_numpy(numbers).to(self.device)
+        # These copies do not wait, because the GPU reads pinned memory; the next `send` waits for them before it is reused.
+        waiting, shown = self._last_rows[: numbers.size], self._last_pictures[: numbers.size]
+        np.copyto(waiting.numpy(), numbers)
+        np.take(pictures, numbers, axis=0, out=shown.numpy(), mode="clip")
+        rows = waiting.to(self.device, non_blocking=True)
         self._final[rows, :-1] = self._stacks[0][rows, 1:]
-        self._final[rows, -1:] = torch.from_numpy(pictures[numbers]).to(self.device)
+        self._final[rows, -1:] = shown.to(self.device, non_blocking=True)
         return self._final
 
     def send(self, actions: torch.Tensor) -> None:

@@ -21,10 +21,20 @@ def steps(random, env, count):
     return torch.from_numpy(random.integers(0, len(env.actions), (count, env.num_envs)))
 
 
-@pytest.mark.parametrize("emulation", ["host", "device", "both"])
-def test_results_are_those_of_a_batch(random, emulation):
+@pytest.mark.parametrize(
+    "places",
+    [
+        {"emulation": "host"},
+        {"emulation": "host", "host_parts": 3},
+        {"emulation": "device"},
+        {"emulation": "both"},
+        {"emulation": "both", "on_host": 3, "host_parts": 2},
+    ],
+    ids=str,
+)
+def test_results_are_those_of_a_batch(random, places):
     settings = dict(max_episode_steps=160, noop_max=0)
-    env = TorchVectorEnv("demo", 4, device="cpu", emulation=emulation, **settings)
+    env = TorchVectorEnv("demo", 4, device="cpu", **places, **settings)
     batch = ALEVectorInterface("demo", 4, autoreset_mode="SameStep", reward_clipping=False, **settings)
     assert torch.equal(env.reset(5), torch.from_numpy(batch.reset(np.arange(4), np.arange(5, 9))[0]))
     score, length, ends = np.zeros(4), np.zeros(4), 0
@@ -257,14 +267,16 @@ def devices_of(emulation):
     return ["cpu", "cpu"]
 
 
-@pytest.mark.parametrize("emulation", ["host", "device", "gpu"])
-def test_several_devices_are_one_batch(random, emulation):
-    """Five environments on two devices are those on one; parts that are stepped on their own are, too."""
-    devices = devices_of(emulation)
-    where = "device" if emulation == "gpu" else emulation
+@pytest.mark.parametrize("emulation", ["host", "host parts", "device", "gpu"])
+def test_parts_are_one_batch(random, emulation):
+    """Five environments on two devices, or in two parts of the host, are those in one place; parts that are stepped on
+    their own are, too."""
+    where = {"gpu": "device", "host parts": "host"}.get(emulation, emulation)
+    devices = ["cpu"] if emulation == "host parts" else devices_of(emulation)
+    places = {"device": "cpu", "host_parts": 2} if emulation == "host parts" else {"device": devices}
     settings = dict(emulation=where, max_episode_steps=160, repeat_action_probability=0.25)
     whole = TorchVectorEnv("demo", 5, device=devices[0], **settings)
-    split, apart = (TorchVectorEnv("demo", 5, device=devices, **settings) for _ in range(2))
+    split, apart = (TorchVectorEnv("demo", 5, **places, **settings) for _ in range(2))
     assert [part.num_envs for part in split.parts] == [2, 3]
     expected = whole.reset(7)
     assert torch.equal(split.reset(7), expected)
@@ -295,6 +307,10 @@ def test_too_few_environments_for_the_devices():
         TorchVectorEnv("demo", 1, device=["cpu", "cpu"])
     with pytest.raises(ValueError, match="for one device"):
         TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="both")
+    with pytest.raises(ValueError, match="host_parts is for one device"):
+        TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="host", host_parts=2)
+    with pytest.raises(ValueError, match="host_parts is 2: the host emulates 0"):
+        TorchVectorEnv("demo", 4, device="cpu", emulation="device", host_parts=2)
 
 
 def test_odd_settings_are_refused():
@@ -303,6 +319,7 @@ def test_odd_settings_are_refused():
             TorchVectorEnv("demo", 4, device=device)
     for name, values in {
         "num_envs": (0, -1, 1.5, float("nan"), "4", None, 2**31), "on_host": (0, 4, 5, -1, 1.5, float("nan"), "1", 2**32 + 1),
+        "host_parts": (0, 3, 5, -1, 1.5, float("nan"), "1", None, 2**32 + 1),
     }.items():  # fmt: skip
         for value in values:
             with pytest.raises((TypeError, ValueError), match=name):
