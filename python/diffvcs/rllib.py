@@ -66,7 +66,7 @@ class RLlibVectorEnv(DiffVCSVectorEnv):
         if observe == "ram":
             shape: tuple[int, ...] = (2 * len(self._cells),)
         else:
-            pictures, height, width, *colours = self.single_observation_space.shape or ()
+            pictures, height, width, *colours = self.ale.observation_shape
             if colours:
                 raise ValueError("RLlib's networks take gray pictures: grayscale=True")
             shape = (height, width, pictures)

@@ -68,6 +68,8 @@ class DiffVCSVectorEnv(VectorEnv):
     thread_affinity_offset is accepted, and left to the operating system.
     """
 
+    metadata: dict[str, Any]
+
     def __init__(
         self,
         game: str | Cartridge | Sequence[str | Cartridge],
