@@ -297,7 +297,7 @@ class Group:
         self.seen, reward, terminated, truncated, info = self.env.recv()
         r.reward[t, self.own] = reward.sign()
         r.alive[t, self.own] = (~(terminated | truncated)).float()
-        self.finished.append((info["score"].clone(), info["began"]))
+        self.finished.append((info["score"].clone(), info["began"].clone()))
 
     def value(self) -> torch.Tensor:
         """The value of what is seen now."""

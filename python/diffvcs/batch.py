@@ -394,8 +394,7 @@ class ALEVectorInterface:
         borrowed = devices.borrow(devices.as_int32(action_ids, "actions"), self.device, self._stream)
         with self.handle.lock:
             if borrowed is None:
-                actions = self._actions(action_ids, None, (self.num_envs, *self._each))[0]
-                self._check_range(actions)
+                actions = self.check_actions(action_ids)
                 self.wait()  # who may still read the actions before
                 self._chosen.fill(actions)
             elif borrowed.shape != (self.num_envs, *self._each) or not borrowed.dense:
@@ -407,8 +406,10 @@ class ALEVectorInterface:
             self._borrowed = borrowed
             return self._shown(arrays)
 
-    def _check_range(self, actions: np.ndarray) -> None:
-        """Actions that go to a device; those that lie on one are not looked at, and do nothing if they are out of range."""
+    def check_actions(self, action_ids: Any) -> np.ndarray:
+        """Returns the actions of a step as an array, and raises an error if one of them is no action of its environment.
+        A step on a device does not look at actions that are on the device: those out of range are NOOP."""
+        actions = self._actions(action_ids, None, (self.num_envs, *self._each))[0]
         flat = actions.ravel()
         counts = np.repeat(self._action_counts, self.players)
         wrong = np.flatnonzero((flat < 0) | (flat >= counts))
@@ -416,6 +417,7 @@ class ALEVectorInterface:
             first = int(wrong[0])
             env, most = first // self.players, counts[first] - 1
             raise _c.BadArgument(f"environment {env} has actions 0 to {most}, not {flat[first]}")
+        return actions
 
     @functools.cached_property
     def _action_counts(self) -> np.ndarray:

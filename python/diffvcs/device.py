@@ -182,6 +182,8 @@ def as_int32(array: Any, name: str) -> Any:
         return array
     if not kind.startswith(("int", "uint")):
         raise TypeError(f"{name} must be whole numbers, of an integer type, not {kind}")
+    if hasattr(array, "long"):  # PyTorch has no clip for its unsigned types
+        array, kind = array.long(), "int64"
     if kind.endswith(("int64", "uint32")):
         array = array.clip(0 if kind.startswith("u") else -1, 2**31 - 1)
     return array.int() if hasattr(array, "int") else array.astype("int32")

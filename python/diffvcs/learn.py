@@ -12,12 +12,14 @@ of them while the GPU emulates the rest. With several devices each has its share
 gathered on the first.
 
 An object whose environments are in several places has `parts`, an object for each. The parts can be stepped on their
-own: then results stay on their devices, and no part waits for another. With `host_parts=2` the host's environments are
-two parts: its threads emulate one while Python and the GPU work on the results of the other.
+own: then results stay on their devices. On one GPU give each part a stream of its own (`torch.cuda.stream`, as
+bench/learn.py does): `send` of a part on the host waits for all that is queued on the current stream, steps of the
+GPU's part included. With `host_parts=2` the host's environments are two parts: its threads emulate one while Python
+and the GPU work on the results of the other.
 
-Observations are the same tensors at every step, overwritten by the next one; with emulation on the device other
-results may be, too. An environment whose episode ends starts the next one in the same step. With emulation on the
-device a step can be captured in a CUDA graph, after one on the same stream.
+Later steps overwrite observations and final_obs; with emulation on the device, and where parts are joined, all other
+results, too: clone what you keep. An environment whose episode ends starts the next one in the same step. With
+emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
 """
 
 from __future__ import annotations
@@ -167,6 +169,8 @@ class TorchVectorEnv:
         on_gpu = self.device.type == "cuda"
         if on_gpu and not torch.cuda.is_available():
             raise RuntimeError('PyTorch finds no GPU here: device="cpu" keeps tensors in the host\'s memory')
+        if on_gpu and self.device.index is None:
+            self.device = torch.device("cuda", torch.cuda.current_device())
         if emulation == "auto":
             emulation = "device" if on_gpu and (several or num_envs >= CROSSOVER) else "host"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
@@ -178,7 +182,7 @@ class TorchVectorEnv:
             return
         ram = obs_type == "ram"
         by_device = emulation == "device"
-        where = f"cuda:{self.device.index or 0}" if on_gpu else "cpu-as-gpu"
+        where = f"cuda:{self.device.index}" if on_gpu else "cpu-as-gpu"
         self.batch = ALEVectorInterface(
             game, num_envs, stack_num=stack_num if by_device and not ram else 1, autoreset_mode="SameStep", copy=False,
             reward_clipping=False, ram=ram, observations=not ram, device=where if by_device else "cpu",
@@ -198,11 +202,13 @@ class TorchVectorEnv:
         else:
             self._numbers = _Numbers(num_envs, self.device)
             self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # all bits are kept
+            self._copied = torch.cuda.Event() if on_gpu else None  # the GPU has read the last results in pinned memory
             self._stacks = [
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
             ]
-            # Once an episode has ended: the last observations of episodes, and their pictures and rows as they cross to the GPU.
+            # Once an episode has ended: the last observations of episodes, and their pictures and rows as they cross to
+            # the GPU.
             self._final: torch.Tensor | None = None
             self._last_pictures = self._last_rows = torch.empty(0)
 
@@ -277,6 +283,16 @@ class TorchVectorEnv:
                 self.batch.set_stream(stream)
                 self._stream = stream
 
+    def _note_copies(self) -> None:
+        """Notes that what is queued on the current stream reads results in pinned memory."""
+        if self._copied:
+            self._copied.record(torch.cuda.current_stream(self.device))
+
+    def _wait_for_copies(self) -> None:
+        """Waits until results in pinned memory may be overwritten, on whichever stream they were read."""
+        if self._copied:
+            self._copied.synchronize()
+
     def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
         """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
 
@@ -305,22 +321,24 @@ class TorchVectorEnv:
 
     def _begin(self, ids: np.ndarray, seed: int) -> torch.Tensor:
         """Starts a game in these environments; returns the observations of all."""
+        if self.emulation == "host":
+            self._wait_for_copies()
         observations, info = self.batch.reset(ids, seed + ids)
         rows = torch.from_numpy(ids).to(self.device)
         if self.emulation == "device":
             self._score[rows] = 0
             self._ended[rows] = True
             self._frame.copy_(self._on_device(info["episode_frame_number"]))
-        else:
-            self._numbers.begin(ids, info["episode_frame_number"])
+            return self._on_device(info["ram"] if self.obs_type == "ram" else observations)
+        self._numbers.begin(ids, info["episode_frame_number"])
         if self.obs_type == "ram":
-            return self._on_device(info["ram"])
-        if self.emulation == "device":
-            return self._on_device(observations)
-        stacks = self._stacks[0]
-        stacks[rows] = 0
-        stacks[rows, -1:] = self._on_device(observations)[rows]
-        return stacks
+            seen = self._on_device(info["ram"])
+        else:
+            seen = self._stacks[0]
+            seen[rows] = 0
+            seen[rows, -1:] = self._on_device(observations)[rows]
+        self._note_copies()
+        return seen
 
     def _stack(self, pictures: np.ndarray, began: torch.Tensor) -> torch.Tensor:
         """The stacks after a step on the host: the newest pictures are put behind the earlier ones of their games."""
@@ -340,7 +358,7 @@ class TorchVectorEnv:
             self._last_pictures = torch.zeros(pictures.shape, dtype=torch.uint8, pin_memory=on_gpu)
             self._last_rows = torch.zeros(self.num_envs, dtype=torch.int64, pin_memory=on_gpu)
         numbers = np.flatnonzero(ended)
-        # These copies do not wait, because the GPU reads pinned memory; the next `send` waits for them before it is reused.
+        # Copies from pinned memory do not wait. `send` waits for them before threads write there again.
         waiting, shown = self._last_rows[: numbers.size], self._last_pictures[: numbers.size]
         np.copyto(waiting.numpy(), numbers)
         np.take(pictures, numbers, axis=0, out=shown.numpy(), mode="clip")
@@ -362,16 +380,34 @@ class TorchVectorEnv:
             raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
         if self.parts:  # the host first: it waits for actions, but not for the device
             for part, own in zip(self.parts, actions.split([part.num_envs for part in self.parts])):
-                part.send(own.to(part.device, non_blocking=True))
+                part._take(own.to(part.device, non_blocking=True))
+            for part in self.parts:  # if actions of one part are refused, no part makes the step
+                part._check_actions()
+            for part in self.parts:
+                part._begin_step()
             return
+        self._take(actions)
+        self._begin_step()
+
+    def _take(self, actions: torch.Tensor) -> None:
+        """Keeps the actions of the next step; those for the host's threads in memory that these read."""
         if self.emulation == "device":
-            self._follow_stream()
-            self.batch.begin_step(actions)
+            self._actions = actions
             return
         self._host_actions.copy_(actions, non_blocking=True)
-        if self.device.type == "cuda":  # waits for the actions, and for copies of the results before
+        if self.device.type == "cuda":
             torch.cuda.current_stream(self.device).synchronize()
-        self.batch.begin_step(self._host_actions.numpy())
+        self._wait_for_copies()
+        self._actions = self._host_actions.numpy()
+
+    def _check_actions(self) -> None:
+        """Raises an error if an action is refused; on a device it is NOOP instead."""
+        if self.emulation == "host":
+            self.batch.check_actions(self._actions)
+
+    def _begin_step(self) -> None:
+        self._follow_stream()
+        self.batch.begin_step(self._actions)
 
     def recv(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
         """Returns observations, rewards, terminations, truncations and info of the step that was sent."""
@@ -400,6 +436,7 @@ class TorchVectorEnv:
             if "final_obs" in info:
                 numbers["final_obs"] = self._last(info["final_obs"], terminated | truncated)
             observations = self._stack(pictures, numbers["began"])
+        self._note_copies()
         gained = numbers.pop("rewards")
         if self._clips:
             gained = gained.clamp(-1, 1)

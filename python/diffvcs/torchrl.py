@@ -53,10 +53,11 @@ class DiffVCSEnv(EnvBase):
         return TensorDict({self.key: self._seen.clone()}, self.batch_size, device=self.device)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
-        self._seen, rewards, terminated, truncated, _info = self.env.step(tensordict["action"])
+        self._seen, *results, _info = self.env.step(tensordict["action"])
+        rewards, terminated, truncated = (result[:, None].clone() for result in results)
         found = {
-            self.key: self._seen.clone(), "reward": rewards[:, None], "terminated": terminated[:, None],
-            "truncated": truncated[:, None], "done": (terminated | truncated)[:, None],
+            self.key: self._seen.clone(), "reward": rewards, "terminated": terminated, "truncated": truncated,
+            "done": terminated | truncated,
         }  # fmt: skip
         return TensorDict(found, self.batch_size, device=self.device)
 

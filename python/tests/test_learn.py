@@ -128,9 +128,12 @@ def test_two_that_take_turns(random):
         assert all(torch.equal(one, expected) for one in found)
 
 
-def test_numbers_of_a_step_on_the_host_stay(random):
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_numbers_of_a_step_on_the_host_stay(random, device):
     """A learner may keep what a step returns, except for its observations."""
-    env = TorchVectorEnv("demo", 8, device="cpu", life_loss_info=True)
+    if device == "cuda" and not torch.cuda.is_available():
+        needs.missing("gpu", "PyTorch finds no GPU")
+    env = TorchVectorEnv("demo", 8, device=device, emulation="host", life_loss_info=True)
     env.reset(1)
     kept, copied = [], []
     for actions in steps(random, env, 200):
@@ -206,6 +209,26 @@ def test_torchrl_accepts_ours():
     env = DiffVCSEnv("demo", 3)
     check_env_specs(env)
     assert env.rollout(20, break_when_any_done=False)["pixels"].shape == (3, 20, 4, 84, 84)
+    env.close()
+
+
+@pytest.mark.parametrize("settings", [{"emulation": "host"}, {"emulation": "device"}, {"host_parts": 2}])
+def test_torchrl_keeps_every_step_of_a_rollout(settings):
+    """TorchRL stacks the steps of a rollout at its end, so that no step may overwrite those before it."""
+    needs.module("torchrl")
+    from tensordict import TensorDict
+    from diffvcs.torchrl import DiffVCSEnv
+
+    env = DiffVCSEnv("demo", 4, device="cpu", noop_max=0, max_episode_steps=12, **settings)
+    env.reset()
+    kept, copied = [], []
+    for _ in range(7):
+        kept.append(env.step(TensorDict({"action": torch.zeros(4, dtype=torch.int64)}, [4]))["next"])
+        copied.append(kept[-1].clone())
+    assert [bool(step["truncated"].any()) for step in copied].count(True) == 2
+    for one, other in zip(kept, copied):
+        for name in ("pixels", "reward", "terminated", "truncated", "done"):
+            assert torch.equal(one[name], other[name])
     env.close()
 
 
@@ -350,6 +373,17 @@ def test_a_device_takes_no_number_for_another():
     assert all(torch.equal(one, found[0]) for one in found) and not torch.equal(last, found[0])
 
 
+def test_refused_actions_of_one_part_step_no_part():
+    env, alone = (TorchVectorEnv("demo", 4, device="cpu", noop_max=0, host_parts=n) for n in (2, 1))
+    good = torch.tensor([0, 1, 2, 3])
+    assert torch.equal(env.reset(1), alone.reset(1))
+    for bad in (99, -1, 2**32):
+        with pytest.raises(VCSError, match="actions"):
+            env.step(torch.tensor([0, 1, 2, bad]))
+        assert torch.equal(env.step(good)[0], alone.step(good)[0])
+    env.close()
+
+
 @pytest.mark.parametrize("emulation", ["host", "device"])
 def test_odd_actions_are_refused(emulation):
     env = TorchVectorEnv("demo", 3, device="cpu", emulation=emulation, noop_max=0)
@@ -366,6 +400,7 @@ def test_odd_actions_are_refused(emulation):
             env.step(actions)
         assert str(refusal.value)
     expected = env.step(good)[0].clone()
-    for same in (good.int(), good.to(torch.uint8), torch.stack([good, good], 1)[:, 0], good.flip(0).flip(0)):
+    kinds = (torch.int32, torch.uint8, torch.int16, torch.uint16, torch.uint32, torch.uint64)
+    for same in (*map(good.to, kinds), torch.stack([good, good], 1)[:, 0], good.flip(0).flip(0)):
         env.reset(1)
         assert torch.equal(env.step(same)[0], expected)

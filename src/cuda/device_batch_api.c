@@ -236,35 +236,31 @@ static vcs_status_t check_record(const vcs_device_batch_t *batch, int32_t env, u
   return possible ? VCS_OK : vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
 }
 
-enum { CHECKED_TOGETHER = 16 << 20 }; /* bytes of states that are copied to the host at a time */
-
-/* Checks states, which are copied to the host for this. Ids out of range are skipped, as they are later. */
+/* Checks states. Of each, what is in front of its pictures is copied to the host for this. Ids out of range are
+ * skipped, as they are later. */
 static vcs_status_t check_states(const vcs_batch_t *batch, const int32_t *ids, int32_t count, const uint8_t *states,
                                  vcs_error_t *error) {
-  const size_t size = vcs_device_batch_api_state_size(batch), most = CHECKED_TOGETHER / size + 1;
+  const vcs_device_batch_view_t *view = &batch->device_batch->view;
+  const size_t size = vcs_device_batch_api_state_size(batch);
+  const size_t checked = view->frames_at ? view->frames_at : view->record_bytes;
   const int32_t device = batch->options.device;
-  const size_t room = (size_t)count < most ? (size_t)count : most;
   int32_t *numbers = malloc((size_t)count * sizeof *numbers + 1);
-  uint8_t *rows = vcs_os_allocate_lines(room * size + 1);
-  if (!numbers || !rows) {
+  uint8_t *record = vcs_os_allocate_lines(checked);
+  if (!numbers || !record) {
     free(numbers);
-    vcs_os_free_lines(rows);
+    vcs_os_free_lines(record);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   vcs_status_t status = vcs_batch_wait(batch, error);
   if (!status && ids) status = vcs_device_move(device, numbers, ids, (size_t)count * sizeof *numbers, error);
   for (int32_t i = 0; !status && i < count; i++) {
-    const size_t row = (size_t)i % room, left = (size_t)(count - i);
     const int32_t env = ids ? numbers[i] : i;
-    if (row == 0) {
-      status = vcs_device_move(device, rows, states + (size_t)i * size, (left < room ? left : room) * size, error);
-    }
-    if (!status && is_below(env, batch->options.envs)) {
-      status = check_record(batch->device_batch, env, rows + row * size, error);
-    }
+    if (!is_below(env, batch->options.envs)) continue;
+    status = vcs_device_move(device, record, states + (size_t)i * size, checked, error);
+    if (!status) status = check_record(batch->device_batch, env, record, error);
   }
   free(numbers);
-  vcs_os_free_lines(rows);
+  vcs_os_free_lines(record);
   return status;
 }
 
