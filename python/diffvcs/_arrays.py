@@ -102,3 +102,8 @@ def flat_rows(rows: np.ndarray) -> np.ndarray:
     return rows.view(
         np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": rows.dtype.itemsize})
     )
+
+
+def first(array: np.ndarray, count: int) -> np.ndarray:
+    """Returns a copy of the first `count` structs of an array. NumPy copies structs field by field, bytes at once."""
+    return array.view(np.uint8)[: count * array.itemsize].copy().view(array.dtype)

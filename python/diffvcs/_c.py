@@ -19,6 +19,7 @@ ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160
 MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS, PLAYERS_MAX = 160, 4, 80, 25000, 4
 SEE_NOTHING = 3
 PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 53260
+OBJECT_ROWS, OBJECT_COLUMNS = 64, 8  # of obs_type="objects"
 PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
     "vcs_status_t", "vcs_profile_t", "vcs_scheme_t", "vcs_format_t", "vcs_controller_t", "vcs_method_t", "vcs_side_rule_t",
@@ -27,7 +28,8 @@ ENUMS = (
 _bind.CONSTANTS.update(
     ACTIONS=ACTIONS, INPUTS=INPUTS, WIDTH=WIDTH, FRAME_BYTES=FRAME_BYTES, RAM_BYTES=RAM_BYTES, SOUND_SAMPLES=SOUND_SAMPLES,
     MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, PLAYERS_MAX=PLAYERS_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
-    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS, TRACK_BYTES=TRACK_BYTES,
+    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS, OBJECTS_MAX=OBJECTS_MAX, TRACK_BYTES=TRACK_BYTES,
+    OBJECT_ROWS=OBJECT_ROWS, OBJECT_COLUMNS=OBJECT_COLUMNS,
 )  # fmt: skip
 
 PROTOTYPES = """
@@ -74,12 +76,12 @@ void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb[3 * env.pixels])
 void vcs_env_screen_gray(const vcs_env_t *env, uint8_t *gray[env.pixels])
 const uint8_t *vcs_env_ram[RAM_BYTES](const vcs_env_t *env)
 vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error)
-int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects[capacity], int32_t capacity)
 void vcs_env_set_objects(vcs_env_t *env, int recording)
 void vcs_batch_set_objects(vcs_batch_t *batch, int recording)
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects[capacity], int32_t capacity)
 vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects@batch[batch.envs * capacity], int32_t *counts@batch[batch.envs], int32_t capacity, vcs_error_t *error)
-void vcs_track(uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[count], int32_t count)
+void vcs_list_objects(vcs_env_t *env, int track, uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[OBJECTS_MAX], int32_t *count[1])
+void vcs_object_rows(const vcs_object_t *objects[count], int32_t count, int16_t *rows[OBJECT_ROWS * OBJECT_COLUMNS])
 int vcs_env_minimal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_modes(const vcs_env_t *env, int32_t *modes[MODES_MAX])

@@ -23,8 +23,6 @@ from .ale import Action, ALEInterface, ALEState, LoggerMode
 KEYS = {"UP": "w", "LEFT": "a", "RIGHT": "d", "DOWN": "s", "FIRE": " "}
 OBSERVATIONS = ("rgb", "grayscale", "ram")
 DERIVED = ("objects", "variables")  # made from what the machine holds
-OBJECT_ROWS = 64  # of obs_type="objects"
-OBJECT_COLUMNS = ("kind", "x", "y", "w", "h", "colour", "reflected", "id")
 
 
 def continuous_space() -> spaces.Box:
@@ -124,7 +122,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
     def _space(self) -> spaces.Space[Any]:
         image: spaces.Space[Any] = spaces.Box(0, 255, self._image_shape(), np.uint8)
         if self._obs_type == "objects":
-            image = spaces.Box(low=-1, high=32767, shape=(OBJECT_ROWS, len(OBJECT_COLUMNS)), dtype=np.int16)
+            image = spaces.Box(low=-1, high=32767, shape=(_c.OBJECT_ROWS, _c.OBJECT_COLUMNS), dtype=np.int16)
         elif self._variables is not None:
             image = spaces.Box(0, 255, (len(self._variables),), np.uint8)
         if not self.sound_obs:
@@ -148,6 +146,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
             self.ale.setMode(mode)
         if difficulty is not None:
             self.ale.setDifficulty(difficulty)
+        if self._objects:
+            self.ale.machine.record_objects()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -258,10 +258,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
         if self._objects:
             self._last_objects = self.ale.machine.objects(track=True)
         if self._obs_type == "objects":
-            rows = np.full((OBJECT_ROWS, len(OBJECT_COLUMNS)), -1, np.int16)
-            found = self._last_objects[self._last_objects["kind"] != 5][:OBJECT_ROWS]
-            for i, name in enumerate(OBJECT_COLUMNS):
-                rows[: len(found), i] = found[name].astype(np.int64) & 0x7FFF
+            rows = np.empty((_c.OBJECT_ROWS, _c.OBJECT_COLUMNS), np.int16)
+            lib.vcs_object_rows(self._last_objects, len(self._last_objects), rows)
             return rows
         return image if self._variables is None else image[self._variables]
 

@@ -17,7 +17,7 @@ try:
 except ImportError as problem:
     raise ImportError("environments need Gymnasium: pip install gymnasium") from problem
 
-from . import _c
+from . import _arrays, _c
 from . import device as devices
 from ._c import lib
 from .batch import ALEVectorInterface
@@ -162,6 +162,7 @@ class DiffVCSVectorEnv(VectorEnv):
             device=device,
         )  # fmt: skip
         self._objects = objects
+        self._found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))  # what `objects` copies its result from
         self._listed: tuple[devices.Array, devices.Array] | None = None
         if objects and device == "cpu":
             lib.vcs_batch_set_objects(self.ale.handle, 1)
@@ -250,15 +251,16 @@ class DiffVCSVectorEnv(VectorEnv):
 
     def objects(self, env: int) -> np.ndarray:
         """What the TIA drew in the last frame of an environment on the CPU (Machine.objects)."""
-        found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))
-        count = lib.vcs_batch_objects(self.ale.handle, env, found, _c.OBJECTS_MAX)
+        with self.ale.handle.lock:  # one thread at a time uses the array
+            count = lib.vcs_batch_objects(self.ale.handle, env, self._found, _c.OBJECTS_MAX)
+            found = _arrays.first(self._found, max(count, 0))
         if count < 0:
             if self.ale.device:
                 raise ValueError("environments on a device list their objects in info: make them with objects=True")
             if not 0 <= env < self.num_envs:
                 raise IndexError(f"there is no environment {env}, but 0 to {self.num_envs - 1}")
             raise RuntimeError(f"environment {env} was sent to: receive its results before you list its objects")
-        return found[:count]
+        return found
 
     def set_stream(self, stream: int) -> None:
         """Sets the CUDA stream of later steps: torch.cuda.current_stream().cuda_stream."""

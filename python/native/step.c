@@ -63,6 +63,19 @@ void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint8_t *fra
   memcpy(picture, vcs_picture(m, frames), (size_t)vcs_cart_info(cart)->height * VCS_WIDTH);
 }
 
-void vcs_track(uint8_t *tracks, vcs_object_t *objects, int32_t count) {
-  vcs_objects_track((vcs_tracks_t *)(void *)tracks, objects, count);
+void vcs_list_objects(vcs_env_t *env, int track, uint8_t *tracks, vcs_object_t *objects, int32_t *count) {
+  *count = vcs_env_objects(env, objects, VCS_OBJECTS_MAX);
+  if (track) vcs_objects_track((vcs_tracks_t *)(void *)tracks, objects, *count);
+}
+
+void vcs_object_rows(const vcs_object_t *objects, int32_t count, int16_t *rows) {
+  memset(rows, -1, VCS_OBJECT_ROWS * VCS_OBJECT_COLUMNS * sizeof *rows);
+  const int16_t *end = rows + VCS_OBJECT_ROWS * VCS_OBJECT_COLUMNS;
+  for (const vcs_object_t *o = objects; o < objects + count && rows < end; o++) {
+    if (o->kind == VCS_OBJECT_PLAYFIELD) continue;
+    const int16_t row[VCS_OBJECT_COLUMNS] = {o->kind, o->x,      o->y,         o->w,
+                                             o->h,    o->colour, o->reflected, (int16_t)(o->id & INT16_MAX)};
+    memcpy(rows, row, sizeof row);
+    rows += VCS_OBJECT_COLUMNS;
+  }
 }

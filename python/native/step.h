@@ -39,8 +39,14 @@ VCS_API void vcs_env_frames(vcs_env_t *env, uint8_t *frames);
 /* The picture of the last frame, height * 160 palette indices, from a machine's frame buffers. */
 VCS_API void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint8_t *frames, uint8_t *picture);
 
-/* vcs_objects_track with its tracks as VCS_TRACK_BYTES bytes, aligned to four. */
+/* Lists the objects of an environment's last frame, at most VCS_OBJECTS_MAX of them, and their number. With `track`
+ * vcs_objects_track gives them their ids; `tracks` are a vcs_tracks_t as VCS_TRACK_BYTES bytes, aligned to four. */
 enum { VCS_TRACK_BYTES = sizeof(vcs_tracks_t) };
-VCS_API void vcs_track(uint8_t *tracks, vcs_object_t *objects, int32_t count);
+VCS_API void vcs_list_objects(vcs_env_t *env, int track, uint8_t *tracks, vcs_object_t *objects, int32_t *count);
+
+/* The observation "objects": a row for each of the first objects that are not of the playfield, with kind, x, y, w, h,
+ * colour, reflected and id modulo 2^15; the rows behind them are -1. */
+enum { VCS_OBJECT_ROWS = 64, VCS_OBJECT_COLUMNS = 8 };
+VCS_API void vcs_object_rows(const vcs_object_t *objects, int32_t count, int16_t *rows);
 
 #endif

@@ -68,14 +68,36 @@ def test_environments_give_objects_and_variables():
     *_, info = env.step(0)
     assert len(info["objects"]) and info["objects"]["id"].all()
     assert env.ram_variables()
-    env = AtariEnv("demo", obs_type="objects")
-    observation, _ = env.reset(seed=1)
-    assert observation in env.observation_space and (observation[0] >= 0).all()
+    env = AtariEnv("demo", obs_type="objects", objects=True)
+    observation, info = env.reset(seed=1)
+    for _ in range(30):
+        assert observation in env.observation_space
+        found = info["objects"][info["objects"]["kind"] != 5]
+        names = ("kind", "x", "y", "w", "h", "colour", "reflected", "id")
+        assert observation[: len(found)].tolist() == [[int(one[name]) for name in names] for one in found]
+        assert len(found) and (observation[len(found) :] == -1).all()
+        observation, *_, info = env.step(env.action_space.sample())
     env = AtariEnv("demo", obs_type="variables")
     observation, _ = env.reset(seed=1)
     assert observation in env.observation_space and isinstance(env, gymnasium.Env)
     bytes_ = diffvcs.Meanings("demo").variable_bytes()
     assert np.array_equal(observation, env.ale.getRAM()[bytes_])
+
+
+def test_recorded_objects_are_those_of_a_frame_run_again():
+    pytest.importorskip("gymnasium")
+    from diffvcs.env import AtariEnv
+
+    env, machine = AtariEnv("demo", objects=True, frameskip=1, repeat_action_probability=0), diffvcs.Machine("demo")
+    env.reset(seed=1)
+    assert env.ale.machine._recording and not machine._recording
+    for _ in range(60):
+        machine.restore(env.ale.machine.save())
+        action = int(env.action_space.sample())
+        recorded = env.step(action)[4]["objects"].copy()
+        machine.act_on(int(env.ale.getMinimalActionSet()[action]))
+        recorded["id"] = 0
+        assert np.array_equal(recorded, machine.objects())
 
 
 def test_vectors_list_objects():

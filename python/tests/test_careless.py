@@ -1212,10 +1212,9 @@ def test_a_state_is_copied_before_it_is_checked(world):
 
 
 def test_one_thread_at_a_time_follows_objects(world, monkeypatch):
-    from diffvcs import machine as module
-
     machine, alone = Machine(world.cart), []
-    track, lock = module.lib.vcs_track, machine.handle.lock
+    machine.objects()
+    track, lock = machine._list_objects, machine.handle.lock
 
     def watched(*arguments):
         other = threading.Thread(target=lambda: alone.append(not lock.acquire(blocking=False)))
@@ -1223,7 +1222,7 @@ def test_one_thread_at_a_time_follows_objects(world, monkeypatch):
         other.join()
         track(*arguments)
 
-    monkeypatch.setattr(module.lib, "vcs_track", watched)
+    monkeypatch.setattr(machine, "_list_objects", watched)
     machine.objects(track=True)
     assert alone == [True]
 
