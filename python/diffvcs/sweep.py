@@ -20,6 +20,7 @@ sweep_commands.py. docs/scale.md is the guide.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import ctypes
 import hashlib
 import inspect
@@ -176,7 +177,8 @@ class Folder:
 
 
 class Remote:
-    """Files in a store that fsspec knows, such as s3://bucket/folder: such stores write whole objects."""
+    """Files in a store that fsspec knows, such as s3://bucket/folder. Object stores write whole objects; where another
+    store fails in the middle of a file, what it holds of it is removed, but a process that is killed leaves it."""
 
     def __init__(self, url: str):
         try:
@@ -200,12 +202,22 @@ class Remote:
     def write(self, name: str, data: bytes) -> None:
         path = f"{self.root}/{name}"
         self.files.makedirs(path.rpartition("/")[0], exist_ok=True)
-        self.files.pipe_file(path, data)
+        try:
+            self.files.pipe_file(path, data)
+        except BaseException:
+            with contextlib.suppress(Exception):  # a store that is no object store may hold a part of it
+                self.files.rm_file(path)
+            raise
 
 
 def store(out: str | os.PathLike[str]) -> Folder | Remote:
-    """The place of results: a folder, or a URL of fsspec."""
-    return Remote(out) if isinstance(out, str) and "://" in out else Folder(out)
+    """The place of results: a folder, also as a URL (file://), or a URL of another store of fsspec."""
+    if not isinstance(out, str) or "://" not in out:
+        return Folder(out)
+    remote = Remote(out)
+    from fsspec.implementations.local import LocalFileSystem
+
+    return Folder(remote.root) if isinstance(remote.files, LocalFileSystem) else remote
 
 
 class Results(Sequence[bytes]):

@@ -328,6 +328,38 @@ def test_results_in_a_place_of_fsspec(tmp_path):
     assert [found.computed for found in inside] == [3, 0] and list(inside[1]) == list(again)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no limit of a file's size on this system")
+def test_a_store_of_this_machine_has_no_part_of_a_result(tmp_path):
+    """A file may have 4,096 bytes, as if the disk were full then."""
+    needs.module("fsspec")
+    url = (tmp_path / "url").as_uri()
+    text = f"""import resource, diffvcs, sweep_tasks
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    diffvcs.sweep(sweep_tasks.noted, [dict(log={str(tmp_path / "log")!r}, n=1, size=10000)], out={url!r})
+except diffvcs.sweep.Stopped as stopped:
+    print(stopped)
+"""
+    out, err = start("-c", text).communicate(timeout=600)
+    assert "cannot be written (File too large)" in out, err
+    assert files(tmp_path / "url") == {}
+
+
+def test_a_store_that_fails_keeps_no_part_of_a_result(monkeypatch):
+    fsspec = needs.module("fsspec")
+    place = diffvcs.sweep.store("memory://fails")
+
+    def fails(path, data):
+        with fsspec.filesystem("memory").open(path, "wb") as file:
+            file.write(data[:4])
+        raise OSError("the connection was closed")
+
+    monkeypatch.setattr(place.files, "pipe_file", fails)
+    with pytest.raises(OSError, match="connection"):
+        place.write("results/aa/" + "a" * 64, b"123456")
+    assert place.names() == set()
+
+
 def test_a_command_writes_into_a_place_of_fsspec(tmp_path):
     needs.module("fsspec")
     options = ["truth", "demo", "--states", "2", "--wrt", "cpu"]
