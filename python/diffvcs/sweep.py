@@ -106,10 +106,16 @@ def _is_large(value: Any) -> bool:
 
 
 def _source(function: Callable[..., Any]) -> str:
+    """The text of a function, by which its results are told from those of another one of that name."""
+    if function.__name__ == "<lambda>":  # whose source is a line, which may have several
+        raise TypeError("a lambda has neither a name nor a source of its own: write it as `def`")
     try:
         return inspect.getsource(function)
     except (OSError, TypeError):
-        return ""
+        raise TypeError(
+            f"{function.__qualname__} has no source that Python can read, so its results could not be told from those of "
+            "another function of that name: write it into a file, or into the cell of a notebook"
+        ) from None
 
 
 def address(function: Callable[..., bytes], task: Task) -> str:

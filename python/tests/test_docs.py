@@ -32,7 +32,9 @@ def execute(code, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("DIFFVCS_BUDGET", "0.01")  # a hundredth of a notebook's training
     try:
-        exec(compile(code, "example", "exec"), {"__name__": "__example__"})
+        script = tmp_path / "example.py"  # a file, because a sweep's function has a source
+        script.write_text(code)
+        exec(compile(code, script, "exec"), {"__name__": "__example__"})
     except ImportError as problem:
         if problem.name not in OPTIONAL and "pip install " not in str(problem):
             raise

@@ -106,6 +106,20 @@ def test_what_an_address_cannot_name_is_refused():
         diffvcs.sweep.address(sweep_tasks.failing, {"n": {1: 2}})
 
 
+def test_a_function_without_a_source_of_its_own_is_refused(tmp_path):
+    """Functions of `exec`, of `python -i` and of one line could be others of the same name."""
+    for number in (1, 2):
+        names = {"__name__": "typed"}
+        exec(f"def typed(n):\n    return bytes([n, {number}])", names)
+        with pytest.raises(TypeError, match="typed has no source that Python can read"):
+            diffvcs.sweep(names["typed"], [{"n": 1}], out=tmp_path)
+    one, other = lambda n: bytes([n, 1]), lambda n: bytes([n, 2])  # noqa: E731
+    for function in (one, other):
+        with pytest.raises(TypeError, match="write it as `def`"):
+            diffvcs.sweep(function, [{"n": 1}], out=tmp_path)
+    assert files(tmp_path) == {}
+
+
 def test_a_dictionary_is_not_taken_for_an_array_or_bytes():
     address = diffvcs.sweep.address
     data = b"some bytes"
