@@ -232,6 +232,44 @@ def test_torchrl_keeps_every_step_of_a_rollout(settings):
     env.close()
 
 
+@pytest.mark.parametrize("emulation", ["host", "device"])
+def test_torchrl_shows_the_end_of_a_game_and_goes_on_with_the_next_one(emulation):
+    """Beside the same games of TorchVectorEnv. A single game, because a reset of all is then one of a game that ended."""
+    needs.module("torchrl")
+    from diffvcs.torchrl import DiffVCSEnv
+
+    settings = dict(device="cpu", emulation=emulation, noop_max=30, max_episode_steps=48)
+    ours, plain = DiffVCSEnv("demo", 1, seed=5, **settings), TorchVectorEnv("demo", 1, **settings)
+    shown, seen = ours.reset(), plain.reset(5).clone()
+    games, game = [], []
+    for _ in range(60):
+        assert torch.equal(shown["pixels"], seen)
+        step, shown = ours.step_and_maybe_reset(shown.set("action", torch.zeros(1, dtype=torch.int64)))
+        seen, _, _, truncated, info = plain.step(torch.zeros(1, dtype=torch.int64))
+        seen = seen.clone()
+        game.append(step["next", "pixels"])
+        assert torch.equal(game[-1], info["final_obs"] if truncated else seen)
+        if truncated:
+            games, game = [*games, torch.cat(game)], []
+    lengths = {len(game) for game in games}
+    assert len(games) >= 4 and (len(lengths) > 1 or not torch.equal(games[0], games[1]))
+    ours.close(), plain.close()
+
+
+def test_torchrl_starts_other_games_at_every_reset():
+    needs.module("torchrl")
+    from diffvcs.torchrl import DiffVCSEnv
+
+    env = DiffVCSEnv("demo", 2, seed=3, device="cpu", noop_max=30)
+    first, second = env.rollout(5)["pixels"], env.rollout(5)["pixels"]
+    assert not torch.equal(first, second)
+    env.set_seed(3, static_seed=True)
+    assert torch.equal(env.rollout(5)["pixels"][:, 0], first[:, 0])
+    env.set_seed(2**32 - 1)  # as large as TorchRL makes them
+    env.reset()
+    env.close()
+
+
 @pytest.mark.roms
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples/frameworks").glob("*.py")))
 def test_framework_scripts_run(script):
