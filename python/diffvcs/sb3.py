@@ -6,7 +6,8 @@
 
 The preprocessing is AtariWrapper's (no-op starts, frame skip 4 with the maximum of the last two frames, FIRE at the start,
 84 x 84 gray pixels with the colour last), made by our threads, with ale-py's averaging of areas and its rules for a lost life,
-which starts a new game. Episode returns and lengths are in info["episode"], as Monitor's are.
+which starts a new game. info["episode"] has what Monitor's has: "r", the points of the episode that ended, before rewards are
+clipped; "l", its length, here in steps of frame_skip frames (Monitor is below AtariWrapper and counts frames); "t", seconds.
 """
 
 from __future__ import annotations
@@ -39,34 +40,50 @@ def game_of(env_id: str | Cartridge) -> str | Cartridge:
     return known.get(name, env_id)
 
 
+REFUSED = {  # settings of the batch that a VecEnv does not have
+    "autoreset_mode": "games that begin again in the step in which they end",
+    "batch_size": "the results of all environments at once",
+    "device": "results in the memory of the CPU",
+    "observations": "pictures",
+    "players": "games of one player",
+}
+
+
 class DiffVCSVecEnv(VecEnv):
-    """Many games as a VecEnv. Arguments other than the first two are those of ALEVectorInterface."""
+    """Many games as a VecEnv. Arguments other than the first three are those of ALEVectorInterface, but those of REFUSED."""
 
     def __init__(self, game: str | Cartridge, n_envs: int = 1, seed: int | None = None, **settings: Any) -> None:
-        settings = {"stack_num": 1, "episodic_life": True, "reward_clipping": True, **settings}
-        self.batch = ALEVectorInterface(game_of(game), n_envs, autoreset_mode="SameStep", **settings)
-        stack, height, width = self.batch.observation_shape[:3]
+        for name in REFUSED:
+            if name in settings:
+                raise ValueError(f"Stable-Baselines3 takes {REFUSED[name]}: {name} cannot be given")
+        settings = {"stack_num": 1, "episodic_life": True, **settings}
+        self._clips = settings.pop("reward_clipping", True)
+        self.batch = ALEVectorInterface(
+            game_of(game), n_envs, autoreset_mode="SameStep", reward_clipping=False, **settings
+        )
+        stack, height, width, *colours = self.batch.observation_shape
         self.render_mode = None
         super().__init__(
             n_envs,
-            spaces.Box(0, 255, (height, width, stack), np.uint8),
+            spaces.Box(0, 255, (height, width, stack * (3 if colours else 1)), np.uint8),
             spaces.Discrete(len(self.batch.get_action_set())),
         )
         self._began = time.time()
         self._returns, self._lengths = np.zeros(n_envs), np.zeros(n_envs, np.int64)
         self._results: Any = None
-        if seed is not None:
-            self.seed(seed)
+        self.seed(seed)  # None: Stable-Baselines3 draws one
 
     @staticmethod
     def _last(pictures: np.ndarray) -> np.ndarray:
-        """Pictures with the stack as the last dimension."""
-        return np.ascontiguousarray(np.moveaxis(pictures, 1, -1))
+        """Pictures with the stack as the last dimension, together with the three colours, if there are any."""
+        last = np.ascontiguousarray(np.moveaxis(pictures, 1, 3))
+        return last.reshape(*last.shape[:3], -1)
 
     def reset(self) -> np.ndarray:
-        seeds = [-1 if seed is None else seed for seed in self._seeds]
+        seeds = [-1 if seed is None else seed % 2**31 for seed in self._seeds]  # they may have 32 bits
         observations, _ = self.batch.reset(np.arange(self.num_envs), np.array(seeds))
         self._reset_seeds()
+        self._reset_options()
         self._returns[:] = self._lengths[:] = 0
         assert observations is not None
         return self._last(observations)
@@ -87,7 +104,8 @@ class DiffVCSVecEnv(VecEnv):
             seconds = round(time.time() - self._began, 6)
             infos[i]["episode"] = {"r": float(self._returns[i]), "l": int(self._lengths[i]), "t": seconds}
             self._returns[i] = self._lengths[i] = 0
-        return self._last(observations), rewards.astype(np.float32), over.copy(), infos
+        gained = np.sign(rewards) if self._clips else rewards
+        return self._last(observations), gained.astype(np.float32), over.copy(), infos
 
     def close(self) -> None:
         self.batch.close()

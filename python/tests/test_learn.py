@@ -201,6 +201,75 @@ def test_stable_baselines_accepts_ours():
     env.close()
 
 
+def test_stable_baselines_gets_the_points_of_an_episode_and_clipped_rewards(random):
+    needs.module("stable_baselines3")
+    from diffvcs.sb3 import DiffVCSVecEnv
+
+    made = [DiffVCSVecEnv("demo", 4, seed=0, max_episode_steps=1200, reward_clipping=clips) for clips in (True, False)]
+    totals, episodes, steps = np.zeros(4), [], 0
+    for env in made:
+        env.reset()
+    for _ in range(310):
+        actions = random.integers(0, made[0].action_space.n, 4)
+        (_, clipped, dones, infos), (_, raw, _, others) = (env.step(actions) for env in made)
+        assert np.array_equal(clipped, np.sign(raw))
+        totals, steps = totals + raw, steps + 1
+        for i in np.flatnonzero(dones):
+            assert infos[i]["episode"]["r"] == others[i]["episode"]["r"] == totals[i]
+            episodes.append(totals[i])
+            totals[i] = 0
+    assert max(episodes) > 5  # a star is 5 points
+    for env in made:
+        env.close()
+
+
+def test_stable_baselines_seeds_of_32_bits_and_none_are_seeds():
+    """Algorithms give the first ones; without a seed each environment is another game, as with make_vec_env."""
+    needs.module("stable_baselines3")
+    from diffvcs.sb3 import make_atari_env
+
+    np.random.seed(0)
+    env = make_atari_env("demo", 2)
+    assert all(seed is not None for seed in env._seeds)
+    assert env.reset().shape == (2, 84, 84, 1)
+    env.seed(2**32 - 2)
+    assert env.reset().shape == (2, 84, 84, 1)
+    env.close()
+
+
+@pytest.mark.parametrize("stack", [1, 2])
+def test_stable_baselines_gets_colours_after_each_other(stack):
+    needs.module("stable_baselines3")
+    from diffvcs.sb3 import DiffVCSVecEnv
+
+    env = DiffVCSVecEnv("demo", 2, seed=1, grayscale=False, stack_num=stack, max_episode_steps=40)
+    assert env.observation_space.shape == (84, 84, 3 * stack)
+    seen, ends = env.reset(), 0
+    for _ in range(25):
+        before = seen
+        seen, _, dones, infos = env.step(np.zeros(2, np.int64))
+        assert env.observation_space.contains(seen[0])
+        ends += dones.sum()
+        for i in np.flatnonzero(dones):
+            assert env.observation_space.contains(infos[i]["terminal_observation"])
+        if stack == 2 and not dones[0]:
+            assert np.array_equal(seen[0, ..., :3], before[0, ..., 3:])  # the older picture first
+    assert ends
+    env.close()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"batch_size": 1}, {"players": 2}, {"device": "cuda"}, {"observations": False}, {"autoreset_mode": "NextStep"}],
+)
+def test_stable_baselines_refuses_what_a_vecenv_has_not(setting):
+    needs.module("stable_baselines3")
+    from diffvcs.sb3 import DiffVCSVecEnv
+
+    with pytest.raises(ValueError, match=f"{next(iter(setting))} cannot be given"):
+        DiffVCSVecEnv("demo", 2, **setting)
+
+
 def test_torchrl_accepts_ours():
     needs.module("torchrl")
     from torchrl.envs.utils import check_env_specs
