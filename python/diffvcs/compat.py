@@ -11,6 +11,7 @@ ale-py on disk.
 
 from __future__ import annotations
 
+import importlib.machinery
 import os
 import runpy
 import sys
@@ -21,8 +22,7 @@ from . import __version__, ale, roms
 
 def install() -> types.ModuleType:
     """Replaces the modules ale_py, ale_py.roms, ale_py.env, ... by ours, and registers their environments."""
-    module = types.ModuleType("ale_py", __doc__)
-    module.__path__ = []
+    module = _made("ale_py", __doc__)
     module.__dict__.update(__version__=__version__, SDL_SUPPORT=_has_window())
     for name in ("Action", "ALEInterface", "ALEState", "LoggerMode"):
         setattr(module, name, getattr(ale, name))
@@ -32,7 +32,7 @@ def install() -> types.ModuleType:
     except ImportError:  # no Gymnasium: the interface alone, as in ale-py
         pass
     else:
-        vectors = types.ModuleType("ale_py.vector_env")
+        vectors = _made("ale_py.vector_env")
         vectors.__dict__.update(AtariVectorEnv=vector.DiffVCSVectorEnv)
         module.__dict__.update(
             ALEVectorInterface=batch.ALEVectorInterface,
@@ -52,13 +52,20 @@ def install_envpool() -> types.ModuleType:
     """Replaces `envpool`: make, make_gym, make_gymnasium, make_dm, for Atari tasks."""
     from . import envpool
 
-    module = types.ModuleType("envpool", envpool.__doc__)
-    module.__path__ = []
+    module = _made("envpool", envpool.__doc__)
     for name in ("make", "make_gym", "make_gymnasium", "make_dm"):
         setattr(module, name, getattr(envpool, name))
     for name in ("envpool", "envpool.registration", "envpool.atari", "envpool.atari.registration"):
         sys.modules[name] = module
     module.__dict__.update(registration=module, atari=module)
+    return module
+
+
+def _made(name: str, text: str | None = None) -> types.ModuleType:
+    """A package without a file, which importlib.util.find_spec finds, too."""
+    module = types.ModuleType(name, text)
+    module.__path__ = []
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
     return module
 
 
@@ -83,4 +90,8 @@ if __name__ == "__main__":
     if is_module:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     else:
+        if os.path.isfile(sys.argv[0]) and not getattr(sys.flags, "safe_path", False):
+            sys.path[0] = os.path.dirname(
+                os.path.realpath(sys.argv[0])
+            )  # in place of the current folder, as Python does
         runpy.run_path(sys.argv[0], run_name="__main__")

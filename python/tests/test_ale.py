@@ -1,6 +1,8 @@
 """ALEInterface: ale-py's names, and its results step by step."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import needs
@@ -133,9 +135,6 @@ def test_a_window_shows_frames(monkeypatch):
 
 def test_programs_for_ale_py_run_on_ours(tmp_path):
     """python -m diffvcs.compat program.py: the names are ale-py's, the machine is ours, also where ale-py came first."""
-    import subprocess
-    import sys
-
     needs.module("gymnasium")
     program = tmp_path / "program.py"
     program.write_text(
@@ -149,6 +148,23 @@ def test_programs_for_ale_py_run_on_ours(tmp_path):
         [sys.executable, "-m", "diffvcs.compat", str(program), "word"], capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == ["diffvcs.env", "diffvcs.ale", "pong.bin", "word"]
+
+
+def test_programs_import_what_is_beside_them_and_find_our_modules(tmp_path):
+    """As `python program.py` does: the folder of the program is searched, and the current folder is not."""
+    folder = tmp_path / "program"
+    folder.mkdir()
+    (folder / "helper.py").write_text("beside = 'beside'")
+    (tmp_path / "wrong.py").write_text("")
+    (folder / "main.py").write_text(
+        "import helper, importlib.util\n"
+        "found = [importlib.util.find_spec(name) is not None for name in ('ale_py', 'ale_py.roms', 'wrong')]\n"
+        "import ale_py\n"
+        "print(helper.beside, *found, ale_py.__spec__.name)\n"
+    )
+    command = [sys.executable, "-m", "diffvcs.compat", str(folder / "main.py")]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout.split() == ["beside", "True", "True", "False", "ale_py"], run.stderr
 
 
 def test_settings_are_never_other_numbers():
