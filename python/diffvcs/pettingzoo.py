@@ -11,6 +11,7 @@ arguments, and with `vector_env`: many games at once, with actions and rewards o
 
 from __future__ import annotations
 
+import copy
 import inspect
 import struct
 from collections.abc import Callable, Mapping
@@ -83,7 +84,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         max_cycles = int(whole(max_cycles, "max_cycles", 1, 2**63 - 1))
         path = game if auto_rom_install_path is None else f"{auto_rom_install_path}/{game}.bin"
         settings: dict[str, Any] = {} if mode_num is None else {"mode": mode_num}
-        self.machine = Machine(Cartridge.find(path, profile), players=num_players, **settings)
+        self._use(Machine(Cartridge.find(path, profile), players=num_players, **settings), OBSERVATIONS.index(obs_type))
         self.machine.draw(obs_type != "ram" or render_mode is not None)
         self.metadata = {**type(self).metadata, "name": env_name or f"custom_{game}"}
         self.obs_type, self.max_cycles, self.render_mode = obs_type, max_cycles, render_mode
@@ -95,18 +96,9 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
             obs_type
         ]
         self._shape = shape
-        self._joint = _c.Joint()
         here, more = f"{num_players}i", f"{4 * (_c.PLAYERS_MAX - num_players)}x"
         self._put_actions = struct.Struct(here).pack_into
         self._get_results = struct.Struct(f"16x{here}{more}{here}{more}4x?").unpack_from  # rewards, lives, over
-        self._play = lib.bound(
-            "vcs_play_players",
-            own="observation",
-            env=self.machine.handle,
-            joint=self._joint,
-            count=num_players,
-            see=OBSERVATIONS.index(obs_type),
-        )
         self.possible_agents = list(AGENTS[:num_players])
         self.agents = self.possible_agents[:]
         space = gymnasium.spaces.Box(0, 255, shape, np.uint8)
@@ -116,6 +108,28 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         self.frame = 0
         if seed is not None:
             self.machine.reload(seed)
+
+    def _use(self, machine: Machine, see: int) -> None:
+        """Plays on this machine."""
+        self.machine, self._joint = machine, _c.Joint()
+        self._play = lib.bound(
+            "vcs_play_players",
+            own="observation",
+            env=machine.handle,
+            joint=self._joint,
+            count=machine.players,
+            see=see,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and copied environments continue the episode."""
+        going_on = {"machine": copy.copy(self.machine), "agents": self.agents[:], "frame": self.frame}
+        return {**EzPickle.__getstate__(self), **going_on}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        EzPickle.__setstate__(self, state)
+        self._use(state["machine"], OBSERVATIONS.index(self.obs_type))
+        self.agents, self.frame = state["agents"], state["frame"]
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """What an agent observes."""

@@ -1,6 +1,8 @@
 """Games for several players: PettingZoo's own tests of every environment, rewards and lives by exact effects, batches."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -241,6 +243,38 @@ def test_states_keep_all_players():
     other.restore(state)
     assert [other.act_players([1, 11]) + other.player_lives for _ in range(300)] == first
     assert any(row[0] or row[1] for row in first)
+
+
+def pickled(env):
+    return pickle.loads(pickle.dumps(env))
+
+
+@pytest.mark.parametrize(
+    "name, copied",
+    [
+        *(("parallel_raw_env", copied) for copied in (copy.copy, copy.deepcopy, pickled)),
+        *(
+            ("parallel_env", copied) for copied in (copy.deepcopy, pickled)
+        ),  # a wrapper's shallow copy shares what is inside
+    ],
+)
+def test_copies_continue_the_episode(name, copied, random):
+    make = getattr(warlords_v3, name)
+    env = make(obs_type="ram", max_cycles=600)
+    env.reset(seed=3)
+
+    def step(*envs):
+        actions = {agent: int(random.integers(18)) % env.action_space(agent).n for agent in env.agents}
+        return [env.step(actions) for env in envs]
+
+    for _ in range(200):
+        step(env)
+    other = copied(env)
+    while env.agents:
+        ours, theirs = step(other, env)
+        assert all(np.array_equal(ours[0][agent], theirs[0][agent]) for agent in theirs[0]) and ours[1:] == theirs[1:]
+        assert other.agents == env.agents
+    assert theirs[3] == dict.fromkeys(theirs[3], True)  # both were cut off after the same frame
 
 
 @pytest.mark.parametrize("name, settings", [("pong_v3", {}), ("pong_v3", {"num_players": 4}), ("joust_v3", {})])
