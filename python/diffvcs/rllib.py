@@ -27,6 +27,7 @@ import numpy as np
 try:
     import gymnasium
     from gymnasium.spaces import Box
+    from gymnasium.vector import AutoresetMode
     from gymnasium.vector.utils import batch_space
     from ray.tune.registry import register_env
 except ImportError as problem:
@@ -58,6 +59,13 @@ class RLlibVectorEnv(DiffVCSVectorEnv):
             raise ValueError(f"observe is one of {', '.join(OBSERVED)}; {observe!r} is neither")
         if cells is not None and observe != "ram":
             raise ValueError("cells are bytes of RAM: they need observe='ram'")
+        for name in ("batch_size", "device"):
+            if name in settings:
+                raise ValueError(f"RLlib steps all environments together, on the CPU: {name} cannot be given")
+        if settings.get("autoreset_mode") not in (None, AutoresetMode.NEXT_STEP, AutoresetMode.NEXT_STEP.value):
+            raise ValueError(
+                "RLlib takes autoreset_mode NextStep only: a game that has ended begins with the next step"
+            )
         self._cells = np.arange(_c.RAM_BYTES) if cells is None else _arrays.integers(cells, "cells", np.int64)
         if self._cells.ndim != 1 or not ((self._cells >= 0) & (self._cells < _c.RAM_BYTES)).all():
             raise ValueError(f"cells are numbers from 0 to {_c.RAM_BYTES - 1}")
@@ -72,41 +80,62 @@ class RLlibVectorEnv(DiffVCSVectorEnv):
             shape = (height, width, pictures)
         self.single_observation_space = Box(-1, 1, shape, np.float32)
         self.observation_space = batch_space(self.single_observation_space, self.batch_size)
-        self._before = np.zeros((num_envs, len(self._cells)), np.float32)
+        self._ram = np.zeros((num_envs, len(self._cells)), np.float32)  # of the last observations
+        self._change = np.zeros_like(self._ram)
         self._began = np.ones(num_envs, bool)  # environments whose next observation is the first one of a game
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "before": self._before, "began": self._began}
+        own = {"ram": self._ram, "change": self._change.copy(), "began": self._began.copy()}
+        return {**super().__getstate__(), **own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._before, self._began = state["before"], state["began"]
+        self._ram, self._change, self._began = state["ram"], state["change"], state["began"]
 
     def _shown(self, observations: Any, info: Any) -> Any:
-        """What RLlib sees. The change of the first observation of a game is 0."""
+        """What RLlib sees, with the changes of RAM as they are noted."""
         if self.obs_type == "image":
             return np.moveaxis(observations, 1, -1) / np.float32(127.5) - np.float32(1)
-        ram = info["ram"][:, self._cells].astype(np.float32)
-        change = np.where(self._began[:, None], 0, ram - self._before)
-        self._before = ram
-        return np.concatenate([ram / np.float32(127.5) - 1, np.clip(change / CHANGE, -1, 1)], 1, dtype=np.float32)
+        self._ram = info["ram"][:, self._cells].astype(np.float32)
+        return self._rows()
+
+    def _rows(self) -> np.ndarray:
+        change = np.clip(self._change / CHANGE, -1, 1)
+        return np.concatenate([self._ram / np.float32(127.5) - 1, change], 1, dtype=np.float32)
+
+    def _anew(self, ids: Any, observations: np.ndarray) -> np.ndarray:
+        """The observations after these environments were put where no step led: their bytes have not changed."""
+        self._change[ids] = 0
+        self._began[ids] = False
+        return observations if self.obs_type == "image" else self._rows()
 
     def reset(
         self, *, seed: int | np.ndarray | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        if options and "reset_mask" in options:
-            self._began = np.array(options["reset_mask"], bool)
-        else:
-            self._began[:] = True
         observations, _ = super().reset(seed=seed, options=options)
-        self._began[:] = False
-        return observations, {}
+        return self._anew((options or {}).get("reset_mask", slice(None)), observations), {}
+
+    def restore_state(
+        self, states: np.ndarray, env_ids: Sequence[int] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        observations, _ = super().restore_state(states, env_ids)
+        return self._anew(slice(None) if env_ids is None else env_ids, observations), {}
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        before = self._ram
         observations, rewards, terminated, truncated, info = self.ale.step(*self._arguments(actions))
         seen = self._shown(observations, info)
+        if self.obs_type == "ram":
+            self._change = np.where(self._began[:, None], 0, self._ram - before)
+            seen = self._rows()
         self._began = terminated | truncated  # the next step starts a game there
         return seen, rewards, terminated, truncated, {}
+
+    def send(self, actions: np.ndarray) -> None:
+        raise NotImplementedError("RLlib steps all environments together: call step")
+
+    def recv(self) -> Any:
+        raise NotImplementedError("RLlib steps all environments together: call step")
 
 
 class RLlibEnv(gymnasium.Env[np.ndarray, Any]):
