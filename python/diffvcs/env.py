@@ -89,6 +89,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self._game, self._variation = game, (mode, difficulty)
         self._frameskip, self._obs_type = frameskip, obs_type
         self._objects, self._last_objects = objects or obs_type == "objects", np.zeros(0, np.dtype(_c.Object))
+        self._objects_in_info = objects
         self._variables = Meanings(game).variable_bytes() if obs_type == "variables" else None
         self.render_mode, self.sound_obs = render_mode, sound_obs
         self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
@@ -245,7 +246,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
             "episode_frame_number": seen.episode_frame_number,
             "frame_number": seen.frame_number,
         }
-        return {**numbers, "objects": self._last_objects} if self._objects else numbers
+        return {**numbers, "objects": self._last_objects} if self._objects_in_info else numbers
 
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
         """The present observation."""

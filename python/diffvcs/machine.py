@@ -97,8 +97,11 @@ class Machine:
         )
 
     def __reduce__(self) -> Any:
-        """Pickled and copied machines go on from the same state, with the same options, sound, drawing and recording."""
-        return _revive, (self.cart, self.options, self.save(), self._listening, self._drawing, self._recording)
+        """Pickled and copied machines go on from the same state, with the same options, sound, drawing, recording and
+        ids of objects."""
+        with self.handle.lock:
+            state, tracks = self.save(), self._tracks.copy()
+        return _revive, (self.cart, self.options, state, self._listening, self._drawing, self._recording, tracks)
 
     def __repr__(self) -> str:
         return f"Machine({self.cart!r}, frame {self.frame_number})"
@@ -536,7 +539,13 @@ class Machine:
 
 
 def _revive(
-    cart: Cartridge, options: dict[str, Any], state: np.ndarray, listening: bool, drawing: bool, recording: bool
+    cart: Cartridge,
+    options: dict[str, Any],
+    state: np.ndarray,
+    listening: bool,
+    drawing: bool,
+    recording: bool,
+    tracks: np.ndarray,
 ) -> Machine:
     """A machine in a state: what pickles and copies of machines are made by."""
     machine = Machine(cart, **options)
@@ -545,4 +554,5 @@ def _revive(
     if recording:
         machine.record_objects()
     machine.restore(state)
+    machine._tracks[:] = tracks
     return machine

@@ -277,7 +277,7 @@ class DiffVCSVectorEnv(VectorEnv):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Puts states into environments of the same game, mode and difficulty; returns what reset returns."""
         observations, info = self.ale.restore_states(states, env_ids)
-        return self._shown(observations, info), info
+        return self._shown(observations, info), self._with_objects(info)
 
     def get_action_meanings(self, env: int = 0) -> list[str]:
         return [action.name for action in self.ale.get_action_set(env)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import diffvcs
+import needs
 from diffvcs._c import lib
 
 DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if "DIFFVCS_DEVICE" in os.environ else "cpu-as-gpu"
@@ -84,6 +85,16 @@ def test_environments_give_objects_and_variables():
     assert np.array_equal(observation, env.ale.getRAM()[bytes_])
 
 
+def test_gymnasiums_checks_pass_with_objects_as_observations():
+    needs.module("gymnasium")
+    from gymnasium.utils.env_checker import check_env
+    from diffvcs.env import AtariEnv
+
+    env = AtariEnv("demo", obs_type="objects")
+    check_env(env, skip_render_check=True)
+    assert "objects" not in env.reset(seed=1)[1] and "objects" not in env.step(0)[4]
+
+
 def test_recorded_objects_are_those_of_a_frame_run_again():
     pytest.importorskip("gymnasium")
     from diffvcs.env import AtariEnv
@@ -108,6 +119,27 @@ def test_vectors_list_objects():
     assert len(info["objects"]) == 2 and all(len(found) for found in info["objects"])
     lib.vcs_batch_set_objects(envs.ale.handle, 0)  # now the frame is run again
     assert all(np.array_equal(found, envs.objects(i)) for i, found in enumerate(info["objects"]))
+
+
+@pytest.mark.parametrize("device", ["cpu", DEVICE])
+def test_vectors_list_the_objects_of_restored_states(device):
+    needs.module("gymnasium")
+    envs = diffvcs.DiffVCSVectorEnv("demo", num_envs=2, objects=True, noop_max=0, device=device)
+
+    def listed(info):
+        if device == "cpu":
+            return [found.tobytes() for found in info["objects"]]
+        counts = info["object_counts"].numpy()
+        return [row[:count].tobytes() for row, count in zip(info["objects"].numpy(), counts, strict=True)]
+
+    envs.reset(seed=0)
+    for _ in range(20):
+        *_, info = envs.step(np.zeros(2, np.int64))
+    before, states = listed(info), envs.clone_state()
+    for _ in range(20):
+        *_, info = envs.step(np.ones(2, np.int64))
+    assert listed(info) != before
+    assert listed(envs.restore_state(states)[1]) == before
 
 
 def test_vectors_on_a_device_list_the_same_objects():

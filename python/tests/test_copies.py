@@ -43,6 +43,20 @@ def test_a_machine_goes_on(copied):
 
 
 @COPIES
+def test_a_machine_keeps_the_ids_of_objects(copied):
+    machine = diffvcs.Machine("demo")
+    for _ in range(60):
+        machine.act_on("RIGHT")
+        machine.objects(track=True)
+    other = copied(machine)
+    for _ in range(10):
+        for one in (machine, other):
+            one.act_on("LEFT")
+        found = machine.objects(track=True)
+        assert found["id"].max() > len(found) and np.array_equal(other.objects(track=True), found)
+
+
+@COPIES
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_an_environment_continues_its_episode(copied, wrapped):
     gymnasium = needs.module("gymnasium")
