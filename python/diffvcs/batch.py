@@ -315,7 +315,8 @@ class ALEVectorInterface:
     def send(self, action_ids: Any, paddle_strengths: Any = None, env_ids: Any = None) -> None:
         """Sends actions, by number in each environment's own set.
 
-        They are for the environments of the last results, in their order, or for those in env_ids, which must be idle.
+        They are for those in env_ids, which must be idle. Without env_ids they are for all environments by ascending number;
+        with batch_size less than num_envs, for the environments of the last results, in their order.
         """
         with self.handle.lock:
             ids = self._last_ids if env_ids is None else _arrays.integers(env_ids, "env_ids")

@@ -166,7 +166,8 @@ class EnvPool:
         self._ended[ids] = True  # so that recv counts the next result of each as a beginning
 
     def send(self, action: np.ndarray, env_id: np.ndarray | None = None) -> None:
-        """Sends actions to these environments; without env_id, to those of the last recv, or to all."""
+        """Sends actions to these environments. Without env_id they are for all of them by ascending number, as EnvPool's are;
+        with batch_size less than num_envs, for those of the last recv, in their order."""
         self._batch.send(action, env_ids=None if env_id is None else _ids(env_id))
 
     def recv(self) -> Any:

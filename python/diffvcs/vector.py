@@ -227,7 +227,8 @@ class DiffVCSVectorEnv(VectorEnv):
         return self._results(self.ale.step(*self._arguments(actions)))
 
     def send(self, actions: np.ndarray) -> None:
-        """Sends actions to the environments of the last results."""
+        """Sends actions to all environments by ascending number; with batch_size less than num_envs, to those of the
+        last results, in their order."""
         self.ale.send(*self._arguments(actions))
 
     def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:

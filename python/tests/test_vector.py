@@ -253,6 +253,16 @@ def test_envpool_asynchronously():
     assert pool.recv()[4]["elapsed_step"].tolist() == [0, 0]
 
 
+def test_actions_without_ids_go_to_all_environments_by_number():
+    """Also after results in another order, with batch_size equal to num_envs."""
+    pool = diffvcs.make("Demo-v5", num_envs=3, num_threads=2)
+    pool.reset()
+    pool.send(np.zeros(3, int), np.array([2, 0, 1]))
+    assert pool.recv()[4]["env_id"].tolist() == [2, 0, 1]
+    pool.send(np.zeros(3, int))
+    assert pool.recv()[4]["env_id"].tolist() == [0, 1, 2]
+
+
 def test_envpool_does_not_wait_for_all():
     """With one thread and long steps, the first result is there after a third of the work. (In one of five tries, because
     this thread may be woken up late.)"""
