@@ -76,7 +76,7 @@ class ALEVectorInterface:
         num_envs, frame_skip, stack_num, ...: those of ale-py's ALEVectorInterface. thread_affinity_offset is accepted and
             ignored: the operating system places threads.
         autoreset_mode: "NextStep" (the default on the CPU), "SameStep" (the default on a device) or "Disabled".
-        profile: "ale", "xitari" or "fixed".
+        profile: "ale" (that of names and paths, unless given), "xitari" or "fixed"; a Cartridge has its own.
         cart_ids: which cartridge each environment plays.
         mode, difficulty: for all environments, or a list with one for each; None: the game's default.
         players: the number of players, 1, 2 or 4 (docs/players.md). With several, actions, rewards and info["lives"] have the
@@ -112,7 +112,7 @@ class ALEVectorInterface:
         thread_affinity_offset: int = -1,
         autoreset_mode: str | None = None,
         *,
-        profile: str = "ale",
+        profile: str | None = None,
         cart_ids: Sequence[int] | None = None,
         mode: int | Sequence[int | None] | None = None,
         difficulty: int | Sequence[int | None] | None = None,

@@ -87,19 +87,23 @@ class Cartridge:
         return files.read(path, IMAGE_LIMIT), path.stem  # the library refuses what is longer
 
     @classmethod
-    def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:
+    def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str | None = None) -> Cartridge:
         """Returns a cartridge by name or path, the same object for the same name and file: it is loaded and booted once.
+
+        A Cartridge is returned itself, if its profile is `profile` or that is None; a name's profile is then "ale".
 
         Example:
             >>> diffvcs.Cartridge.find("demo") is diffvcs.Cartridge.find("demo")
             True
         """
         if isinstance(image, Cartridge):
+            if profile not in (None, image.profile):
+                raise ValueError(f"{image} is not of profile {profile!r}: a Cartridge gets its profile when it is made")
             return image
         if not isinstance(image, (str, os.PathLike)):
             raise TypeError(f"a cartridge is a name, a path or a Cartridge, not {type(image).__name__}")
         name = os.fspath(image)
-        return _shared(name, profile, _file(name))
+        return _shared(name, "ale" if profile is None else profile, _file(name))
 
     def is_like(self, other: Cartridge) -> bool:
         """Returns whether both are the same image in the same console: then states can be exchanged."""

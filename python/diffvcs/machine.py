@@ -59,7 +59,8 @@ class Machine:
 
     Args:
         cart: a Cartridge, the name of a game ("demo" is built in), or a path.
-        profile: whose boot protocol and rules count: "ale", "xitari" or "fixed".
+        profile: whose boot protocol and rules count: "ale" (that of names and paths, unless given), "xitari" or "fixed"; a
+            Cartridge has its own.
         options: those of vcs_env_options_t: frame_skip, repeat_action_probability (0 unless given), seed,
             max_episode_frames, noop_max, reward_min, reward_max, mode, difficulty, life_loss, fire_reset, colour_averaging,
             players (docs/players.md).
@@ -71,7 +72,7 @@ class Machine:
         ((210, 160), 1)
     """
 
-    def __init__(self, cart: Cartridge | str | os.PathLike[str], profile: str = "ale", **options: Any) -> None:
+    def __init__(self, cart: Cartridge | str | os.PathLike[str], profile: str | None = None, **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
         settings = _c.EnvOptions()
         lib.vcs_env_defaults_players(self.cart.handle, whole(options.get("players") or 1, "players", 1, 4), settings)

@@ -53,7 +53,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         max_cycles: frames after which an episode is truncated.
         render_mode: "human" or "rgb_array".
         auto_rom_install_path: a folder with ROM images; None: where diffvcs finds games.
-        profile: "ale": rewards as multi_agent_ale_py has them; "fixed": with the corrections in docs/players.md.
+        profile: "ale" or None: rewards as multi_agent_ale_py has them; "fixed": with the corrections in docs/players.md.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array"], "render_fps": 60}
@@ -70,7 +70,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
         max_cycles: int = 100000,
         render_mode: str | None = None,
         auto_rom_install_path: str | None = None,
-        profile: str = "ale",
+        profile: str | None = None,
     ) -> None:
         EzPickle.__init__(
             self, game, num_players, mode_num, seed, obs_type, full_action_space, env_name, max_cycles, render_mode,

@@ -81,7 +81,7 @@ class Relaxed(NotCopied):
         ((210, 160), 0)
     """
 
-    def __init__(self, cart: Cartridge | str, profile: str = "ale", **options: Any) -> None:
+    def __init__(self, cart: Cartridge | str, profile: str | None = None, **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
         settings = relax_options(**options)
         self.handle = lib.vcs_relax_create(self.cart.handle, settings)

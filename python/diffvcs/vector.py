@@ -58,7 +58,7 @@ class DiffVCSVectorEnv(VectorEnv):
             info["object_counts"] says how many of the 256 are filled; torch.from_dlpack gives 22 16-bit numbers for
             each: x, y, w, h, ...
         preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
-        profile: "ale", "xitari" or "fixed".
+        profile: "ale" (that of names and paths, unless given), "xitari" or "fixed"; a Cartridge has its own.
         copy: False gives the same arrays at every step, overwritten.
         device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like,
             the same at every step. Episodes follow each other in the same step by default, and info always has
@@ -137,7 +137,7 @@ class DiffVCSVectorEnv(VectorEnv):
         ram: bool = False,
         sound_obs: bool = False,
         objects: bool = False,
-        profile: str = "ale",
+        profile: str | None = None,
         copy: bool = True,
         device: str = "cpu",
     ) -> None:

@@ -164,3 +164,13 @@ def test_hints_name_packages_that_there_are():
     hints = re.findall(r"pip install ([^`\"')]*)", sources)
     assert len(hints) > 10
     assert {name for hint in hints for name in hint.split()} <= known
+
+
+def test_a_cartridge_keeps_its_profile():
+    cart = diffvcs.Cartridge("demo", profile="xitari")
+    for made in (diffvcs.Machine(cart), diffvcs.Machine(cart, "xitari"), diffvcs.Relaxed(cart)):
+        assert made.cart is cart
+    assert diffvcs.Machine("demo").cart.profile == "ale" and diffvcs.Machine("demo", "fixed").cart.profile == "fixed"
+    for make in (diffvcs.Machine, diffvcs.Relaxed, diffvcs.Cartridge.find):
+        with pytest.raises(ValueError, match="is not of profile 'ale'"):
+            make(cart, "ale")

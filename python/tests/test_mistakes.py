@@ -24,7 +24,7 @@ def played(frames=2):
 
 
 def vector(**arguments):
-    envs = diffvcs.DiffVCSVectorEnv("demo", **{"num_envs": 2, "num_threads": 1, **arguments})
+    envs = diffvcs.DiffVCSVectorEnv(**{"game": "demo", "num_envs": 2, "num_threads": 1, **arguments})
     envs.reset(seed=0)
     return envs
 
@@ -57,6 +57,14 @@ MISTAKES = {
     "a jvp of nothing": (lambda: diffvcs.jvp("demo", machine().save(), ["NOOP"]), "give dinput, dram, dstate or drom"),
     "a path that is not there": (lambda: Machine("roms/pong.bin"), "no ROM image roms/pong.bin"),
     "an unknown profile": (lambda: Machine("demo", profile="stella"), "no profile 'stella'; there are ale, xitari, fixed"),
+    "another profile than the cartridge's": (
+        lambda: Machine(Cartridge("demo"), profile="fixed"),
+        "is not of profile 'fixed': a Cartridge gets its profile when it is made",
+    ),
+    "another profile than a cartridge's in a batch": (
+        lambda: vector(game=Cartridge("demo"), profile="xitari"),
+        "is not of profile 'xitari'",
+    ),
     "an unknown television": (lambda: Cartridge("demo", format="hdmi"), "no television format 'hdmi'; there are auto"),
     "an empty image": (lambda: Cartridge(b""), "empty"),
     "a number as a cartridge": (lambda: Machine(5), "a name, a path or a Cartridge, not int"),
