@@ -55,6 +55,12 @@ DEFAULTS: dict[str, int | float | bool | str] = {
 }
 
 
+NOT_RECORDED = {  # settings that have no effect here: any value but "" is refused
+    "record_screen_dir": "saveScreenPNG writes the picture of a frame",
+    "record_sound_filename": 'after setBool("sound_obs", True), getAudio returns the sound of a step',
+}
+
+
 class ALEState:
     """A cloned state. Two states are equal if every later frame is; states without generators, if it would be with the same ones."""
 
@@ -139,6 +145,8 @@ class ALEInterface:
         known = DEFAULTS.get(key)
         if known is None:
             raise RuntimeError(f"there is no setting {key!r}; there are {', '.join(DEFAULTS)}")
+        if key in NOT_RECORDED and value:
+            raise RuntimeError(f"{key}: this interface records nothing by itself; {NOT_RECORDED[key]}")
         if kind is int:
             value = whole(value, key, -(2**31), 2**31 - 1)
         elif kind is float:

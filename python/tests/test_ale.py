@@ -183,6 +183,15 @@ def test_settings_are_never_other_numbers():
     assert ALEInterface.isSupportedROM("demo") == "contour"
 
 
+def test_recordings_that_would_not_be_made_are_refused(tmp_path):
+    ale = ALEInterface()
+    for name, instead in (("record_screen_dir", "saveScreenPNG"), ("record_sound_filename", "getAudio")):
+        ale.setString(name, "")
+        with pytest.raises(RuntimeError, match=f"{name}: .*{instead}"):
+            ale.setString(name, str(tmp_path / "recorded"))
+        assert ale.getString(name) == ""
+
+
 def test_a_patch_is_bytes():
     """bytes(10**11) would be a hundred billion zeros."""
     for patch in (10**11, 5, "PATCH", [80, 65], object()):
