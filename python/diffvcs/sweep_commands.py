@@ -132,6 +132,10 @@ def _score(options: argparse.Namespace) -> dict[str, bytes]:
 
 def _annotate(options: argparse.Namespace) -> dict[str, bytes]:
     games = _games(options)
+    names = [cart.name for cart in games]
+    for name in names:
+        if names.count(name) > 1:  # two results would have one file
+            raise ValueError(f"two games would have their annotations in {name}.json: give each another --out")
     tasks = [dict(cart=cart, seeds=options.seeds, depths=options.depths) for cart in games]
     return {f"{cart.name}.json": text for cart, text in zip(games, _sweep(annotate_task, tasks, options))}
 

@@ -381,6 +381,16 @@ def test_a_command_writes_into_a_place_of_fsspec(tmp_path):
     assert files(tmp_path / "here") == files(tmp_path / "there") and len(printed) == 1
 
 
+def test_annotations_of_two_games_with_one_name_are_refused(tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "game.bin").write_bytes(diffvcs.Cartridge("demo").rom.tobytes())
+    games = [tmp_path / folder / "game.bin" for folder in ("x", "y")]
+    _, err = command("annotate", *games, "--out", tmp_path / "out", status=1)
+    assert "two games would have their annotations in game.json: give each another --out" in err
+    assert not (tmp_path / "out").exists()
+
+
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
