@@ -8,7 +8,7 @@
 
 Without VECTOR, RLlib makes that many single environments and steps one after the other; with it, one batch steps all of them in C. Both
 give the same observations: float32 from -1 to 1, because RLlib's networks take no bytes. `env_config` has the arguments of
-DiffVCSVectorEnv and:
+DiffVCSVectorEnv, but batch_size and device, and:
 
     game     a name, a path or a Cartridge; default "pong"
     observe  "image": 84 x 84 x 4, the newest picture last; "ram": bytes of RAM and how they changed since the last step
