@@ -7,19 +7,19 @@
  *   line 51   |  GRP0   |=============================|      new masks of the objects that changed, then the whole row
  *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed stay as they were
- *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed keep their values
+ *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to the change
  *
- * Most changes need none of this. An object that is off shows neither where it moves nor its colour. A player, missile
- * or ball that changes before the beam reaches it has its new state in the whole row: nothing is cut or painted. Most
+ * Most changes need none of this. A move or a new colour of an object that is off does not show. A player, missile or
+ * ball that changes before the beam reaches it has its new state in the whole row: nothing is cut or painted. Most
  * writes of GRPx and COLUPx are of this kind.
  *
  * A change of the playfield shows from its next bit on; a bit is four pixels. So a row only keeps the bits that the
  * beam has passed in its two halves (`field`), and makes one mask of them at its end.
  *
  * Collisions use the same masks (vcs_video_t: line, stale). The pixels that HMOVE blanks are kept by row (`comb`). Only
- * frames that are drawn from top to bottom are painted this way. The picture of a frame that stops in the picture
- * depends on the clock at which it stops; that frame is run again by the TIA that draws (tia_beam.h).
+ * frames that are drawn from top to bottom are painted this way. If a frame stops while the beam is in the picture, its
+ * picture depends on the clock at which it stops; such a frame is run again by the TIA that draws (tia_beam.h).
  *
  * The functions that paint are compiled a second time with a recorder of objects (src/host/record_rows.c). It receives
  * each row or piece of a row that is painted, each copied row in which HMOVE blanks other pixels than in the row above,

@@ -1,19 +1,19 @@
 /* tia_asleep.h: the TIA that sleeps: it does nothing for a line, and for a store only if the register changes.
  *
  * tia.h calls the same functions whether this file or tia_beam.h defines them. A file that defines VCS_TIA_ASLEEP
- * before it includes tia.h gets the ones here (src/host/asleep_run.h). Collisions need no lines: for each object the
- * time is kept since which it has had its present shape and place (`since`):
+ * before it includes tia.h uses the functions of this file (src/host/asleep_run.h). Collisions need no lines: for each
+ * object, `since` is the time of the last change of its shape or place:
  *
- *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
- *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
+ *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        compared from `since` of P1 to `now`: one AND,
+ *   P1   ..........|==================GRP1=18========        before the first of the two objects changes
  *                  since                            now
  *
  * Before an object changes, it is compared with every other object that is on and whose collision with it is not
- * latched, over the clocks since the later of their last changes. In a line or more the beam passes every pixel; in
- * less it passes a piece of one line or of two. Two objects that would not meet whatever the graphics of the players
- * are (`apart`) are not compared again until one of them moves or changes its size. So a register that does not change
- * costs nothing, a line costs nothing, and collisions that CXCLR clears before a program reads them are never computed.
- * If there is a picture, the rows that the beam has finished are painted before a change that shows (rows.h).
+ * latched, over the clocks since the later of their last changes. In a line's time or more the beam passes every pixel;
+ * in less time it passes a piece of one line or of two. Two objects that would not meet whatever the graphics of the
+ * players are (`apart`) are not compared again until one of them moves or changes its size. So a register that does not
+ * change costs nothing, a line costs nothing, and collisions that CXCLR clears before a program reads them are never
+ * computed. If there is a picture, the rows that the beam has finished are painted before a change that shows (rows.h).
  *
  * So most stores of a frame do two things: they note their time (`last`), because `seen_clock` is the clock of the last
  * access, and they store the register. The rows of run.h do both for accesses before the time `wake`; later accesses
