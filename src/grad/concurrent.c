@@ -18,7 +18,7 @@
  *             and the flip sleeps with what differs.
  *   ended     The flip's frame was over before it met the base. It begins the next frame with a machine of its own.
  *   left      The flip does what the walk cannot follow: its frame does not end, or begins elsewhere in a line, or it
- *             jams; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
+ *             jams; or it costs too much in the walk. It is run outside the walk (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs
@@ -408,7 +408,7 @@ static bool same_access(const vcs_beam_access_t *one, const vcs_beam_access_t *o
   return memcmp(one, other, sizeof *one) == 0;
 }
 
-/* Makes room for `needed` items of `size` bytes. False: there is no memory, and the array is as it was. */
+/* Makes room for `needed` items of `size` bytes. False: there is no memory, and the array has not changed. */
 static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity) {
   if (needed <= *capacity) return true;
   uint32_t more = *capacity ? *capacity : 256;
@@ -460,7 +460,7 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   return true;
 }
 
-/* Lets a flip leave the walk at once: it is run by itself from the beginning. */
+/* Lets a flip leave the walk at once: it is run outside the walk, from the beginning. */
 static void leave_walk(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, LEFT); }
 
 /* ---- Flips that cost too much ------------------------------------------------------------------------------------
@@ -579,7 +579,7 @@ VCS_HOT_FN void set_rows(register_rows_t *rows, unsigned names, uint32_t row) {
 #endif
 }
 
-/* Returns the key of a sleeping flip ^ the base's: as it was when the flip fell asleep, without the registers that the
+/* Returns the key of a sleeping flip ^ the base's: its value when the flip fell asleep, without the registers that the
  * base has set since. */
 static uint64_t find_registers(const vcs_concurrent_t *walk, size_t number) {
   return walk->sleeping_registers[number] &
@@ -680,8 +680,8 @@ static unsigned find_readers(vcs_concurrent_t *walk, uint32_t row) {
   return words;
 }
 
-/* Moves the followers that read a difference at a row to the readers. The row does to the others what it does to the
- * base: they follow on, or fall asleep after it. */
+/* Moves the followers that read a difference at a row to the readers. On all other followers the row has the same
+ * effect as on the base: they continue to follow, or fall asleep after it. */
 static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   const uint64_t live = walk->frame->rows[row + 1].live;
   const vcs_facts_t facts = vcs_facts_of[walk->frame->data[row].opcode];
@@ -1199,7 +1199,8 @@ static bool find_collisions(vcs_concurrent_t *walk, size_t number) {
   return !flip->beam.unknown;
 }
 
-/* Lets a flip leave the walk after a frame: it is run by itself from there on. False: its machine is not fully known.
+/* Lets a flip leave the walk after a frame: it is run outside the walk from there on. False: its machine is not fully
+ * known.
  */
 static bool leave_after_frame(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip_t *flip = &walk->flips[number];
@@ -1265,7 +1266,7 @@ static void find_lines(vcs_concurrent_t *walk, const uint8_t *picture, const uin
   }
 }
 
-/* Shows a horizon of a flip that is run by itself, unless the walk has shown it. */
+/* Shows a horizon of a flip that is run outside the walk, unless the walk has shown it. */
 static void show_rerun(void *context, int horizon, const vcs_sight_t *sight) {
   const rerun_context_t *rerun = context;
   vcs_concurrent_t *walk = rerun->walk;
@@ -1279,7 +1280,7 @@ static void show_rerun(void *context, int horizon, const vcs_sight_t *sight) {
   walk->callbacks->see(walk->callbacks->context, rerun->number, horizon, &seen);
 }
 
-/* Runs a flip that has left the walk by itself, from the beginning or from where it left. */
+/* Runs a flip that has left the walk, from the beginning or from the frame after which it left. */
 static void run_again(vcs_concurrent_t *walk, size_t number) {
   rerun_context_t context = {walk, number};
   const vcs_flip_t *given = &walk->given[number];

@@ -102,7 +102,7 @@ _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
 #define VCS_BEAM_CLOCKS (1ull << 63) /* the line and the other clocks */
 
 /* The accesses of a frame are divided into segments, about one for each line. If a flip makes the same accesses and
- * differs in no part of `reads` and `shows`, the segment does to it what it does to the base. */
+ * differs in no part of `reads` and `shows`, the segment has the same effect on it as on the base. */
 typedef struct {
   uint32_t access;           /* first access */
   uint64_t reads;            /* parts that its accesses, and the ends of its lines, depend on */
@@ -446,7 +446,7 @@ typedef struct {
   uint64_t wakes;     /* times that a flip was run beside the base */
   uint64_t executed;  /* instructions that flips executed there */
   uint64_t settled;   /* times that a flip fell asleep again after that */
-  uint64_t fallbacks; /* flips that were run by themselves */
+  uint64_t fallbacks; /* flips that were run outside the walk */
   uint64_t walks;
   uint64_t refused; /* frames of the base that could not be recorded */
 } vcs_concurrent_count_t;

@@ -332,7 +332,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
     current->shows |= looks_shown(m) & ~frame->segment_replaced;
     current->colours |= looks_coloured(m) & ~frame->segment_replaced;
   }
-  if (m->stars) current->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
+  if (m->stars) current->reads |= LOOK(pos, VCS_M0); /* stars move M0 at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
     current->reads |= effect.reads & ~frame->segment_replaced;
