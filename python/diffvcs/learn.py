@@ -8,8 +8,8 @@
 environment, 7 kB, is copied to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. With
 "device" they run on the GPU itself: a step is only queued, and Python does not wait for it. With "both" threads emulate
 some environments while the GPU emulates the rest. "auto", the default, is "host" for fewer than CROSSOVER environments,
-where that is faster, and else "device" (docs/learning.md has the measurements). With several devices each device has a
-share of the environments, and results are gathered on the first device.
+where that is faster, and else "device" (docs/learning.md has the exceptions and the measurements). With several devices
+each device has a share of the environments, and results are gathered on the first device.
 
 If the environments are in several places, `parts` is a list with one TorchVectorEnv for each place. The parts can be
 stepped on their own: then results stay on their devices. On one GPU give each part a stream of its own
