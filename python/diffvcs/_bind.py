@@ -1,26 +1,26 @@
-"""Makes a Python function of a line of C, so that it cannot touch memory that is not the caller's.
+"""Makes Python functions from lines of C. The functions access only memory that the caller has passed.
 
-_c.py has the lines. A prototype names its arguments, and states behind each array how many elements C reads or writes:
+_c.py has the lines. A prototype names its arguments, and states after each array how many elements C reads or writes:
 
     void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb[3 * env.pixels])
     vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.batch_size],
                                 const float *strengths?@batch[batch.batch_size], ...)
 
 A length is a Python expression of the call's other arguments; `?` allows None (NULL), `@batch` means the memory of the
-batch's device. A struct is declared in the same way, with lengths that may name its own fields and arguments of the call
-that it is passed to. From a line, `Binding` writes and compiles a Python function that
+batch's device. A struct is declared in the same way, with lengths that may name its own fields and arguments of the
+call that it is passed to. From each prototype `Binding` writes and compiles a Python function that
 
-- takes arrays, bytes, structs and handles, and never an address: no function returns one;
-- checks dtype, C-contiguity, writability and number of elements of every array against what C will touch;
-- checks whole numbers against the range of their C type, and that other numbers are finite;
-- holds references to everything C reads or writes until it returns;
-- holds the lock of every handle (an environment, a batch), so that threads take turns, and refuses a handle that a
-  signal handler takes from the call that it interrupts (`_Busy`);
+- takes arrays, bytes, structs and handles, never addresses; no function returns an address;
+- checks dtype, C-contiguity, writability and number of elements of every array before C accesses it;
+- checks that whole numbers are in the range of their C type, and that other numbers are finite;
+- holds references to everything that C reads or writes until C returns;
+- holds the lock of every handle (an environment, a batch), so that threads take turns, and raises an error if a signal
+  handler uses a handle of the call that it interrupts (`_Busy`);
 - raises the library's message where C returns a status, and returns results as arrays that keep their owner alive;
-- ends soon after Ctrl-C, if it is a long call of the main thread (`_promptly`).
+- ends soon after Ctrl-C if it is a long call in the main thread (`_promptly`).
 
-A `Handle` owns what C has allocated. It is freed when neither the handle nor an array that looks into it is left;
-`close` makes every later call fail with a message.
+A `Handle` owns an object that C has allocated. The object is freed when neither the handle nor an array in the object's
+memory is left; after `close` every call with the handle raises an error.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Closed(VCSError):
     """An object was used after it was closed."""
 
 
-# ---- what C owns -----------------------------------------------------------------------------------------------------
+# ---- objects of C ---------------------------------------------------------------------------------------------------
 
 
 class _Owner:
@@ -96,7 +96,7 @@ class Handle:
         _handles.add(self)
 
     def close(self, why: str = "was closed") -> None:
-        """Makes every later call fail. The memory stays until no array looks into it."""
+        """Makes every later call raise an error. The memory is freed when no array is in it any more."""
         with self.lock:
             self.pointer, self.owner, self.why = ctypes.c_void_p(), None, why
 
@@ -105,18 +105,19 @@ class Handle:
         return not self.pointer
 
     def need_open(self) -> None:
-        """Raises an error after `close`: for what looks into memory of the object that arrays keep."""
+        """Raises an error after `close`: for functions that read memory of the object, which arrays may keep."""
         if not self.pointer:
             _closed(self)
 
     def __reduce__(self) -> Any:
-        """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
+        """Refuses to copy: a copy would free the object twice. Classes that can be copied define __reduce__."""
         raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")
 
 
 class _Busy:
-    """The lock of a handle while another thread calls C with it for the main thread (`_promptly`). A signal handler runs in
-    the main thread, which has the handle's own lock already: here it is refused. Other threads wait, as always."""
+    """The lock of a handle while another thread calls C with the handle for the main thread (`_promptly`). A signal
+    handler runs in the main thread, which holds the handle's own lock already, so this lock raises an error there.
+    Other threads wait, as usual."""
 
     def __init__(self, handle: Handle, ended: threading.Event) -> None:
         self.what, self.lock, self.ended = handle.what, handle.lock, ended
@@ -138,7 +139,7 @@ class _Busy:
 
 
 class NotCopied:
-    """For objects that move a machine of the library: a shallow copy would be the same machine under another name."""
+    """For objects that step a machine of the library: a shallow copy would be the same machine, so it is refused."""
 
     def __copy__(self) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be copied: make another one from the same start")
@@ -154,7 +155,8 @@ def _closed(handle: Handle) -> Any:
 
 
 def _after_fork() -> None:
-    """A child process has only the thread that forked. A handle that another thread was using is closed there."""
+    """A child process has only the thread that forked. In the child, a handle that another thread was using is
+    closed."""
     for handle in list(_handles):
         idle = handle.lock.acquire(blocking=False)
         handle.lock = threading.RLock()
@@ -167,7 +169,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Memory:
-    """Memory of a device, given by the library or borrowed through DLPack; `needs` is what must outlive it."""
+    """Memory of a device, allocated by the library or borrowed through DLPack; `needs` must outlive it."""
 
     def __init__(self, pointer: int | None, nbytes: int, device: int, needs: object) -> None:
         self.pointer, self.nbytes, self.device, self.needs = ctypes.c_void_p(pointer), nbytes, device, needs
@@ -176,7 +178,7 @@ class Memory:
 # ---- arrays ----------------------------------------------------------------------------------------------------------
 
 _char, _byref = ctypes.c_char, ctypes.byref
-_NOTHING = ctypes.create_string_buffer(1)  # where arrays of no elements are
+_NOTHING = ctypes.create_string_buffer(1)  # the address of arrays without elements
 
 
 def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
@@ -184,7 +186,7 @@ def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
 
 
 def pin(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
-    """Returns what C gets for an array of the host: a pointer to exactly `count` elements, which holds the array."""
+    """Returns C's argument for an array of the host: a pointer to exactly `count` elements, which holds the array."""
     if type(value) is np.ndarray and value.dtype == dtype and value.size == count and count and value.flags.carray:
         return _byref(_char.from_buffer(value))  # type: ignore[arg-type]
     return _pin_slowly(value, name, dtype, count, writes)
@@ -216,7 +218,7 @@ def _pin_slowly(value: Any, name: str, dtype: np.dtype, count: int, writes: bool
 
 
 def pin_machine(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
-    """The same for the bytes of a machine, which C reads as a struct: they begin where numbers of 8 bytes may."""
+    """The same for the bytes of a machine, which C reads as a struct: their address is a multiple of 8."""
     pinned = pin(value, name, dtype, count, writes)
     if isinstance(value, np.ndarray) and value.ctypes.data % 8:
         if writes:
@@ -262,8 +264,8 @@ def _pin_handles(handles: Any, name: str, kind: type[Handle], count: int) -> Any
 
 
 def _fixed(value: Any) -> Any:
-    """A weak reference to an array: while there is one, NumPy refuses to move the array's memory (`resize`), also with
-    refcheck=False. A struct keeps the address of the memory between calls."""
+    """Returns a weak reference to an array. While one exists, NumPy refuses to move the array's memory (`resize`), even
+    with refcheck=False. A struct needs that, because it keeps the address of the memory between calls."""
     return weakref.ref(value) if isinstance(value, np.ndarray) else None
 
 
@@ -384,12 +386,12 @@ def dtype_of(kind: str) -> np.dtype:
 # ---- structs ---------------------------------------------------------------------------------------------------------
 
 STRUCTS: dict[str, type[Struct]] = {}
-CONSTANTS: dict[str, int] = {}  # that lengths may name
+CONSTANTS: dict[str, int] = {}  # constants that lengths may name
 
 
 class Struct(ctypes.Structure):
-    """A struct of the headers. Arrays and handles that its fields point to are checked when they are set, held, and
-    compared with what a call will touch when it is passed to one."""
+    """A struct of the headers. An array or handle to which a field points is checked when the field is set, and held.
+    When the struct is passed to a call, the length of every array is compared with what the call will access."""
 
     _setters: dict[str, Callable[[Struct, Any], None]] = {}
     _has_checks = False
@@ -409,7 +411,7 @@ class Struct(ctypes.Structure):
         self.__dict__["checked_for"] = None
 
     def check(self, *arguments: Any) -> None:
-        """Compares every array with what C will touch; written by `struct`."""
+        """Compares the length of every array with what C will access; written by `struct`."""
 
 
 def _copied(kind: type[Struct], pointer: int, owner: object) -> Struct:
@@ -433,7 +435,7 @@ def _number_setter(field: str, kind: Any, is_fraction: bool) -> Callable[..., An
 
 
 def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable[..., Any]:
-    """Sets a field that points to something."""
+    """Sets a field that is a pointer."""
 
     def put(struct: Struct, value: Any) -> None:
         held: Any
@@ -495,7 +497,7 @@ def _held_property(name: str) -> property:
 
 
 def _rows_check(struct: Struct, name: str, rows: int, each: int) -> None:
-    """An array of pointers, one to each row of an array: made here, when the number of rows is known."""
+    """Makes an array of pointers, one to each row of an array, when the number of rows is known."""
     array, *_ = struct.held[name]
     table = (ctypes.c_void_p * max(rows, 1))()
     start = array.ctypes.data
@@ -620,8 +622,8 @@ _watched = threading.local()
 
 
 class Binding:
-    """The functions of a library, by name, made from their prototypes. `long` has, for functions that may take longer than
-    a moment, an expression of their arguments that says when."""
+    """The functions of a library, by name, made from their prototypes. For functions that may run for long, `long` has
+    an expression of their arguments that is true if a call does."""
 
     def __init__(
         self,
@@ -675,14 +677,15 @@ class Binding:
         return found
 
     def watch(self, flag: ctypes.c_int32) -> None:
-        """Gives the calling thread a flag. When it is not 0, the thread's long calls end soon, without a result."""
+        """Gives the calling thread a flag. When the flag is not 0, the thread's long calls end soon, without a
+        result."""
         self.__library.vcs_call_watch(_byref(flag))
         _watched.flag = flag  # held as long as the thread lives
 
     def _promptly(self, handles: tuple[Handle, ...], raw: Any, *arguments: Any) -> Any:
-        """Calls C so that Ctrl-C ends the call. Python raises KeyboardInterrupt in the main thread only, and not before C
-        returns; so another thread calls C, and the main thread waits, and sets that thread's flag if it is interrupted.
-        `handles` are those whose locks the main thread holds."""
+        """Calls C so that Ctrl-C ends the call. Python raises KeyboardInterrupt only in the main thread, and only after
+        C returns; so another thread calls C, while the main thread waits and sets that thread's flag if it is
+        interrupted. `handles` are the handles whose locks the main thread holds."""
         if threading.current_thread() is not threading.main_thread():
             return raw(*arguments)
         flag, ended, results = ctypes.c_int32(), threading.Event(), []
@@ -692,7 +695,7 @@ class Binding:
             for handle, lock in zip(handles, found):
                 handle.lock = lock
 
-        def call() -> None:  # holds what C uses until C returns, whatever becomes of the main thread
+        def call() -> None:  # holds the arguments of C until C returns, even if the main thread ends
             try:
                 self.watch(flag)
                 results.append(raw(*arguments))
@@ -715,7 +718,7 @@ class Binding:
             interrupted, flag.value = problem, 1
         while not ended.is_set():  # also after a second Ctrl-C: C uses the caller's arrays until it returns
             try:
-                ended.wait(0.5)  # Windows lets nothing interrupt a wait without an end
+                ended.wait(0.5)  # on Windows a wait without a time limit cannot be interrupted
             except BaseException as problem:
                 interrupted, flag.value = problem, 1
         if interrupted:
@@ -723,7 +726,7 @@ class Binding:
         return results[0]
 
     def for_ever(self, handle: Handle) -> int:
-        """The number by which XLA's compiled programs know a cartridge: it is never freed from now on."""
+        """Returns the number of a cartridge for XLA's compiled programs. From now on the cartridge is never freed."""
         if not handle.constant:
             raise TypeError("only what does not change can be part of a compiled program")
         pointer: int = (handle.pointer or _closed(handle)).value  # type: ignore[assignment]
@@ -744,8 +747,8 @@ class Binding:
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
         given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
-        locked, kept = [], []  # the arguments that are handles: those that change, and all
-        parts: list[tuple[_Item, list[str], list[str], str]] = []  # of each argument: checks, preparation, what C gets
+        locked, kept = [], []  # the arguments that are handles: handles that C may change, and all handles
+        parts: list[tuple[_Item, list[str], list[str], str]] = []  # for each: checks, preparation, C's argument
         for i, item in enumerate(items):
             checks: list[str] = []
             lines: list[str] = []
@@ -776,7 +779,7 @@ class Binding:
                     raise SyntaxError(f"{name}: {item.type} needs an argument {', '.join(unknown)}")
                 check = f"{n}.check({', '.join(needed)})"
                 if len(needed) == 1 and any(o.name == needed[0] and o.type in self._handles for o in items):
-                    # what handles say does not change: a struct that is passed again is not looked at again
+                    # the numbers of handles do not change: a struct that is passed again is not checked again
                     check = f"if {n}.checked_for is not {needed[0]}: {check}; {n}.__dict__['checked_for'] = {needed[0]}"
                 checks.append(f"if {n}.__class__ is not S{i}: wrong({name!r}, {n!r}, {item.type!r}, {n})")
                 if STRUCTS[item.type]._has_checks and not fills:
@@ -792,13 +795,13 @@ class Binding:
                 elif item.type == "vcs_t":
                     how = "pin_machine"
                 pinned = f"{how}({n}, {n!r}, D{i}, {length}, {not item.const}{more})"
-                if how in ("pin", "pin_there"):  # the usual case without a call, which a step would notice
+                if how in ("pin", "pin_there"):  # the usual case without a function call, which would slow a step down
                     pinned = (f"byref(from_buffer({n})) if {here}{n}.__class__ is ndarray and {n}.dtype is D{i} and "
                               f"{n}.size == {length} and {n}.size and {n}.flags.carray else {pinned}")  # fmt: skip
                 lines.append(f"{at} = {none}{pinned}")
             elif item.type == "char":
                 lines.append(f"{at} = {none}text({n}, {n!r})")
-            elif item.pointer:  # something of a device driver's, which only the caller knows
+            elif item.pointer:  # a handle of a device driver, which only the caller can check
                 lines.append(f"{at} = whole({n}, {n!r}, 0, {2**64 - 1})")
             elif item.type in FRACTIONS:
                 space[f"T{i}"], most = NUMBERS[item.type], float(np.finfo(NUMBERS[item.type]).max)
@@ -831,12 +834,13 @@ class Binding:
         return name, function
 
     def bound(self, name: str, own: str = "", **fixed: Any) -> Callable[..., Any]:
-        """A function with some arguments fixed: handles, structs and numbers, which are checked here, once. For steps,
-        which notice every check. The caller holds the locks of the handles. The function has no result.
+        """Returns a function with some arguments fixed: handles, structs and numbers, which are checked here, once. It
+        is for steps, which every check slows down. The caller holds the locks of the handles. The function has no
+        result.
 
-        ctypes converts an argument of a declared type more slowly than one that is a C value or an int already, so
-        here types are not declared, and numbers other than ints become C values. `own` is an array that the caller
-        makes for every call, of the right type and length, so it is not checked."""
+        ctypes converts an argument of a declared type more slowly than an argument that is already a C value or an int,
+        so types are not declared here, and numbers other than ints become C values. `own` is an array that the caller
+        makes for every call with the right type and length, so it is not checked."""
         given, parts, space = self._parts[name]
         before, inside, passed = [], [], []
         for i, (item, checks, lines, at) in enumerate(parts):
@@ -861,7 +865,7 @@ class Binding:
         source = f"def make({', '.join(fixed)}):\n" + "".join(f"    {line}\n" for line in before)
         source += f"    def {name}({rest}):\n" + "".join(f"        {line}\n" for line in inside)
         source += f"        raw({', '.join(passed)})\n    return {name}\n"
-        local = {**space, "raw": self.__library[name]}  # one of its own, unlike the library's attribute
+        local = {**space, "raw": self.__library[name]}  # a function object of its own, unlike the library's attribute
         local["raw"].restype = None
         exec(compile(source, f"<{name}>", "exec"), local)
         return local["make"](**fixed)

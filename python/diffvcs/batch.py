@@ -1,4 +1,5 @@
-"""Many environments at once: vcs_batch_t as arrays. Needs no Gymnasium; vector.py is the Gymnasium environment on it.
+"""Many environments at once: vcs_batch_t with arrays. This file does not need Gymnasium; vector.py makes a Gymnasium
+environment of it.
 
 The names are those of ale-py's ALEVectorInterface, and so are the results, byte for byte (docs/batch.md). ale-py does not
 have: several cartridges, modes and difficulties in one batch, RAM and sound in `info`, copies of states, derivatives.
@@ -25,7 +26,7 @@ from .functional import CONTROLS, WEIGHTS, grad_options
 from .machine import action_number, inputs_of
 
 AUTORESET = ("NextStep", "SameStep", "Disabled")
-POOL = 8  # results that are kept to be used again
+POOL = 8  # sets of result arrays that are kept for reuse
 ENVS_MAX = 1 << 24
 BATCH_ENV = np.dtype(_c.BatchEnv)
 
@@ -40,12 +41,12 @@ def _result_struct(arrays: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 
 _sample = _result_struct({"rewards": np.zeros(1, np.int32)})
-UNHELD = _references(_sample[0])  # of arrays that only the pool holds
+UNHELD = _references(_sample[0])  # references to an array that only the pool holds
 
 
 @dataclass
 class BatchDerivatives:
-    """What jvp and vjp of a batch give; arrays that do not belong to the product are None.
+    """The results of jvp and vjp of a batch; arrays that are not results of the product are None.
 
     Rows of cartridges with a shorter machine or image end with zeros. On a device the arrays are device.Arrays.
     """
@@ -81,12 +82,12 @@ class ALEVectorInterface:
         mode, difficulty: for all environments, or a list with one for each; None: the game's default.
         players: the number of players, 1, 2 or 4 (docs/players.md). With several, actions, rewards and info["lives"] have the
             shape num_envs x players.
-        ram, sound: whether info has them.
-        observations: False makes none, which is faster where RAM is enough.
-        copy: False returns the same arrays at every call, overwritten, which is faster.
+        ram, sound: whether info contains them.
+        observations: False makes no observations, which is faster for learners that use only RAM.
+        copy: False returns the same arrays at every call and overwrites them, which is faster.
         zeros: makes the host's arrays of results, as np.zeros does: for example in memory that a GPU copies from directly.
-        device: "cuda", "cuda:1" (device.py): everything stays there. Results are device.Arrays, the same ones at every call,
-            overwritten; actions may be arrays of the device. docs/cuda.md lists what a device does not have.
+        device: "cuda", "cuda:1" (device.py): machines and results are in its memory. Results are device.Arrays, which
+            every call overwrites; actions may be arrays of the device. docs/cuda.md lists what a device does not have.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class ALEVectorInterface:
         lib.vcs_batch_defaults(options)
         on_device = self.device != devices.CPU
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
-        if not observations:  # none are drawn
+        if not observations:  # no picture is drawn
             img_width = img_height = stack_num = 0
         for name, value in (
             ("device", self.device), ("stack_in_place", on_device and observations),
@@ -150,7 +151,7 @@ class ALEVectorInterface:
         ):  # fmt: skip
             setattr(options, name, value)
         envs = None
-        if num_envs <= ENVS_MAX:  # the library refuses more, and says what they would need
+        if num_envs <= ENVS_MAX:  # for more, the library's error states the memory that they need
             envs = np.zeros(num_envs, BATCH_ENV)
             numbers = np.arange(num_envs)
             envs["cart"] = numbers % len(self.carts) if cart_ids is None else _each(cart_ids, num_envs, 0, "cart_ids")
@@ -165,7 +166,7 @@ class ALEVectorInterface:
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)
         self.observation_shape: tuple[int, ...] = shape
         self._copy, self._started, self._new = copy and not on_device, False, zeros
-        self._last_ids = np.arange(num_envs, dtype=np.int32)  # the environments that a send without ids is for
+        self._last_ids = np.arange(num_envs, dtype=np.int32)  # the environments of a send without ids
         names = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
         rows: list[tuple[Any, ...]] = [
             (observations, "observations", shape, np.uint8),
@@ -180,7 +181,7 @@ class ALEVectorInterface:
         self._pool: list[tuple[dict[str, Any], Any]] = []
         self._stream = 0
         self._borrowed: Any = None
-        self._lent = False  # to JAX, whose arrays have the results from then on
+        self._lent = False  # whether JAX owns the results (lend)
         self._begun: Any = None  # the arrays of a step that begin_step started; on a device, its results
         if on_device:
             self._chosen = devices.Array(self.device, (num_envs, *each), np.int32, self.wait)
@@ -188,14 +189,14 @@ class ALEVectorInterface:
             self._pool.append(_result_struct(arrays))
 
     def _results(self) -> tuple[dict[str, Any], Any]:
-        """Arrays to write results into: with `copy`, arrays of the pool that no caller holds any more, or else new ones. Fresh
-        memory is slower, because the operating system maps it page by page.
+        """Returns arrays to write results into: with `copy`, arrays of the pool that no caller holds any more,
+        otherwise new ones. New arrays are slower, because the operating system maps their memory page by page.
         """
         self._refuse_if_lent()
         for arrays, results in self._pool:
             if not self._copy or _references(arrays) <= UNHELD:
                 return arrays, results
-        if self.device != devices.CPU:  # whose arrays were made with the batch, and left it when it was closed
+        if self.device != devices.CPU:  # its arrays were made with the batch, and closing it released them
             raise _c.Closed("this vector environment was closed; make a new one")
         made = _result_struct({n: self._new((self.batch_size, *shape), dtype) for n, shape, dtype in self._rows})
         if len(self._pool) < POOL:
@@ -208,8 +209,8 @@ class ALEVectorInterface:
         return (self.num_envs, *self._each)
 
     def lend(self) -> tuple[int, dict[str, tuple[tuple[int, ...], Any]]]:
-        """Gives environments on a device to JAX: returns their number in python/native/xla.c, and shapes and types of results.
-        JAX's arrays have the results, and the stacks, from then on, so other calls are refused."""
+        """Hands environments on a device over to JAX: returns their number in python/native/xla.c, and shapes and types
+        of results. From then on JAX's arrays have the results and the stacks, so other calls are refused."""
         self._refuse_if_lent()
         number = lib.vcs_xla_lend(self.handle)
         if not number:
@@ -255,7 +256,7 @@ class ALEVectorInterface:
             raise ValueError(f"env_ids is a list of numbers, not an array of shape {ids.shape}")
         if ids.size and (ids.min() < 0 or ids.max() >= self.num_envs):
             raise IndexError(f"env_id out of range: there are {self.num_envs} environments")
-        return ids.copy()  # as it was checked, whatever another thread does to the caller's array
+        return ids.copy()  # another thread may change the caller's array after this check
 
     def _resets(self, reset_indices: Any, reset_seeds: Any) -> tuple[np.ndarray, np.ndarray]:
         ids, seeds = self._ids(reset_indices), _arrays.integers(reset_seeds, "seeds")
@@ -304,19 +305,19 @@ class ALEVectorInterface:
         return actions, strengths
 
     def _shown(self, arrays: dict[str, np.ndarray]) -> Any:
-        """What a step returns."""
+        """Returns the results of a step."""
         info: dict[str, Any] = self._info(arrays)
         if "final_observations" in arrays and (
             self.device != devices.CPU or arrays["terminated"].any() or arrays["truncated"].any()
-        ):  # on a device always, because looking would wait for it
+        ):  # on a device always, because a test would have to wait for the device
             info["final_obs"] = arrays["final_observations"]
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
 
     def send(self, action_ids: Any, paddle_strengths: Any = None, env_ids: Any = None) -> None:
         """Sends actions, by number in each environment's own set.
 
-        They are for those in env_ids, which must be idle. Without env_ids they are for all environments by ascending number;
-        with batch_size less than num_envs, for the environments of the last results, in their order.
+        The actions are for the environments in env_ids, which must be idle. Without env_ids they are for all environments
+        by ascending number; with batch_size less than num_envs, for those of the last results, in their order.
         """
         with self.handle.lock:
             ids = self._last_ids if env_ids is None else _arrays.integers(env_ids, "env_ids")
@@ -370,7 +371,7 @@ class ALEVectorInterface:
             if self._begun is not None:
                 raise _c.BadArgument("a step was begun and has not ended: call end_step first")
             actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs, *self._each))
-            self._begun = arrays, results = self._results()  # held from before threads write into them
+            self._begun = arrays, results = self._results()  # held before threads begin to write to them
             try:
                 lib.vcs_batch_begin_step(self.handle, actions, strengths, results)
             except _c.VCSError:
@@ -396,7 +397,7 @@ class ALEVectorInterface:
         with self.handle.lock:
             if borrowed is None:
                 actions = self.check_actions(action_ids)
-                self.wait()  # who may still read the actions before
+                self.wait()  # the device may still be reading the last actions
                 self._chosen.fill(actions)
             elif borrowed.shape != (self.num_envs, *self._each) or not borrowed.dense:
                 raise ValueError(
@@ -408,8 +409,9 @@ class ALEVectorInterface:
             return self._shown(arrays)
 
     def check_actions(self, action_ids: Any) -> np.ndarray:
-        """Returns the actions of a step as an array, and raises an error if one of them is no action of its environment.
-        A step on a device does not look at actions that are on the device: those out of range are NOOP."""
+        """Returns the actions of a step as an array, and raises an error if one of them is no action of its
+        environment. A step on a device does not check actions that are on the device: an action out of range is
+        NOOP."""
         actions = self._actions(action_ids, None, (self.num_envs, *self._each))[0]
         flat = actions.ravel()
         counts = np.repeat(self._action_counts, self.players)
@@ -469,12 +471,12 @@ class ALEVectorInterface:
     def restore_states(
         self, states: np.ndarray, env_ids: Sequence[int] | None = None
     ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-        """Puts states into environments, which need not be those they come from; returns what reset returns."""
+        """Puts states into environments, also into others than they were cloned from; returns what reset returns."""
         ids = self._ids(env_ids)
         if isinstance(states, (bytes, bytearray, memoryview, str)) or states is None:
             raise TypeError(f"states must be what clone_state() gave, not {type(states).__name__}")
         if not isinstance(states, devices.Array):
-            states = np.array(_arrays.integers(states, "states", np.uint8))  # what is checked is what is restored
+            states = np.array(_arrays.integers(states, "states", np.uint8))  # checked and restored from one copy
         if states.shape != (ids.size, self.handle.state_size):
             raise ValueError(
                 f"{ids.size} states of {self.handle.state_size} bytes are expected, not an array of shape {states.shape}"
@@ -494,7 +496,7 @@ class ALEVectorInterface:
         return lib.vcs_batch_bytes(self.handle, np.zeros(1, np.uintp))
 
     def _controls(self, actions: Any) -> np.ndarray:
-        """What the left players hold, environments x frames, from actions by number or name."""
+        """Returns the controls of the left players, environments x frames, from actions by number or name."""
         if any(cart.controllers[0] == "paddles" for cart in self.carts):
             raise ValueError("actions move no paddles here: give `controls`, an array of functional.CONTROLS")
         rows = [[action_number(action) for action in row] for row in actions]
@@ -506,7 +508,7 @@ class ALEVectorInterface:
         return controls
 
     def _floats(self, values: Any, shape: tuple[int, ...], name: str) -> Any:
-        """Numbers in the memory of the device, in this shape; None stays None."""
+        """Returns floats in the memory of the device, in this shape; None stays None."""
         if values is None:
             return None
         borrowed = devices.borrow(values, self.device, self._stream)
@@ -530,7 +532,7 @@ class ALEVectorInterface:
     def _product(
         self, call: Any, actions: Any, controls: Any, given: dict[str, Any], names: set[str], options: Any
     ) -> BatchDerivatives:
-        """A JVP or VJP: `given` are the caller's arrays, `names` the results."""
+        """Computes a JVP or VJP: `given` are the caller's arrays, `names` the results."""
         if (actions is None) == (controls is None):
             raise ValueError("give actions or controls")
         held = self._controls(actions) if controls is None else np.asarray(controls)

@@ -1,8 +1,8 @@
 """Devices: where a batch runs and where its arrays are.
 
 A device is "cpu", "cuda" (the first GPU), "cuda:1", or "cpu-as-gpu": the CPU executing a GPU's code, for tests and for
-writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and, on the CPU, NumPy
-share the arrays of a device through DLPack: torch.from_dlpack(array) is the same memory.
+writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and, on the CPU, NumPy share the memory of a device's
+arrays through DLPack, as in torch.from_dlpack(array).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's kinds of numbers, by NumPy'
 
 
 def number(device: str) -> int:
-    """Returns the library's number of a device, or raises an error that says what is missing."""
+    """Returns the library's number of a device, or raises an error that names the missing library or GPU."""
     found = isinstance(device, str) and re.fullmatch(r"(cpu)|(cpu-as-gpu)|(?:cuda|gpu)(?::(\d+))?", device)
     if not found:
         raise ValueError(f"a device is cpu, cuda, cuda:1 ... or cpu-as-gpu; {device!r} is none of them")
@@ -131,8 +131,8 @@ class Array:
         return (ON_CUDA, self.device - GPU) if self.device >= GPU else (ON_CPU, 0)
 
     def __dlpack__(self, stream: Any = None, **_: Any) -> Any:
-        """Shares the memory: its consumer sees what later steps write there. All work is done when this returns, so the
-        consumer's stream does not matter.
+        """Shares the memory: the consumer sees the values that later steps write. All queued work is complete when this
+        returns, so the consumer's stream does not matter.
         """
         self.ready()
         shape, dtype = self.shape, self.dtype
@@ -153,7 +153,7 @@ def put(device: int, array: np.ndarray) -> Array:
 
 
 class Borrowed:
-    """An array of another library on a device, through DLPack; it is held as long as this object."""
+    """An array of another library on a device, through DLPack. This object holds the array."""
 
     def __init__(self, array: Any, device: int, on_gpu: bool, stream: int) -> None:
         self._held = array, array.__dlpack__(stream=stream or 1) if on_gpu else array.__dlpack__()
@@ -172,9 +172,9 @@ class Borrowed:
 
 
 def as_int32(array: Any, name: str) -> Any:
-    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device.
-    Numbers beyond those of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are
-    returned as they are."""
+    """Converts an array of PyTorch, JAX, CuPy or the like to int32, by its own library on its own device. Numbers
+    outside the range of int32 become -1 or 2^31 - 1, which are no actions, either. NumPy's arrays and lists are
+    returned unchanged."""
     if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
         return array
     kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"

@@ -76,8 +76,8 @@ class Run:
         return np.concatenate([held, console], axis=1).astype(np.float32)
 
     def _c_run(self) -> Any:
-        """The run as the library has it. Raises an error if `start` was changed to a state that no machine can have."""
-        cart, start, controls = self.cart.handle, np.array(self.start), self.controls  # what is checked is what runs
+        """Returns the library's struct of the run. Raises an error if `start` was changed to an impossible state."""
+        cart, start, controls = self.cart.handle, np.array(self.start), self.controls  # checked and run from one copy
         if not lib.vcs_bits_is_possible(cart, start):
             raise ValueError("this run's `start` was changed to a state that no machine can have")
         if len(controls) == 0:
@@ -85,7 +85,7 @@ class Run:
         return _c.Run(cart=cart, start=start, picture=self.picture, controls=controls, frames=len(controls))
 
 
-IDLE = 4  # machines that a cartridge keeps to be used again
+IDLE = 4  # machines that a cartridge keeps for reuse
 
 
 @contextlib.contextmanager
@@ -103,7 +103,7 @@ def _machine(cart: Cartridge) -> Iterator[Machine]:
 
 
 def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
-    """The controls that vcs_env_act_on holds: actions that the game does not allow do nothing; paddles have only buttons."""
+    """Returns the controls of vcs_env_act_on: actions that the game does not have do nothing; paddles have only buttons."""
     controls, legal = np.zeros(len(actions), CONTROLS), set(machine.legal_actions)
     for frame, action in zip(controls, actions):
         held = inputs_of(action if action in legal else 0)[:5]
@@ -170,7 +170,7 @@ def _run_on(machine: Machine, before: np.ndarray, numbers: list[int]) -> Run:
 
 
 def need_run(run: Any) -> None:
-    """Raises TypeError for what is no Run, as a Machine."""
+    """Raises TypeError if an argument is not a Run but, for example, a Machine."""
     if not isinstance(run, Run):
         raise TypeError(
             f"this takes a Run, not {type(run).__name__}: run(machine.cart, machine.save(), ['NOOP'] * 8) plays one"
@@ -185,7 +185,7 @@ def _action_numbers(actions: Sequence[int | str]) -> list[int]:
 
 
 def _played(cart: Cartridge, state: np.ndarray, actions: Sequence[int | str], played: Run | None) -> Run:
-    """The run that is differentiated: `played`, if it is what these arguments give, or else a new one."""
+    """Returns the run that is differentiated: `played` if it is the run of these arguments, otherwise a new run."""
     if played is None:
         return run(cart, state, actions)
     if not isinstance(played, Run):
@@ -216,7 +216,7 @@ def grad_options(
     """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions.
 
     Args:
-        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 20 for each frame of the run.
+        budget: of method "hybrid": the limit of exact effects' cost, in frames of ale-py; 0: 20 for each frame of the run.
         threads: of methods "exact" and "hybrid"; 0: one for each core.
     """
     name = "bit" if method == "bit+fork" else method
@@ -262,7 +262,7 @@ def split_options(cart: Cartridge, options: dict[str, Any]) -> tuple[Any, Any]:
 
 @dataclass
 class Derivatives:
-    """Results of vjp and jvp; fields that the product does not have are None."""
+    """Results of vjp and jvp; fields that are not results of the product are None."""
 
     cart: Cartridge
     dstate: np.ndarray | None = None
@@ -270,7 +270,7 @@ class Derivatives:
     dinput: np.ndarray | None = None
     dframes: np.ndarray | None = None
     dreward: np.ndarray | None = None
-    report: dict[str, int] = field(default_factory=dict)  # what was walked over: vcs_grad_report_t
+    report: dict[str, int] = field(default_factory=dict)  # counts of the pass: vcs_grad_report_t
 
     def field(self, name: str) -> np.ndarray:
         """Returns the slots of a field of the machine: elements x bits of an element.
@@ -339,7 +339,7 @@ def _groups(wrt: str | Sequence[str] | None, method: str | None, known: Sequence
 
 
 def _slots(cart: Cartridge, frames: int, groups: Sequence[str]) -> dict[str, Any]:
-    """Zeros for the derivatives with respect to the state, the image and the inputs, or None for those of no group."""
+    """Makes zeros for the derivatives with respect to state, image and inputs; None where no group needs them."""
     return {
         "dstate": np.zeros(8 * cart.state_size, np.float32) if set(groups) - {"rom", "input"} else None,
         "drom": np.zeros((cart.rom.size, 8), np.float32) if "rom" in groups else None,
@@ -348,7 +348,7 @@ def _slots(cart: Cartridge, frames: int, groups: Sequence[str]) -> dict[str, Any
 
 
 def _clear_other_groups(run: Run, groups: Sequence[str], dstate: np.ndarray | None) -> None:
-    """Sets the slots of the state to zero that are in none of the groups."""
+    """Sets all slots of the state that belong to none of the groups to zero."""
     if dstate is None or "state" in groups:
         return
     bits = _places(run, ",".join(name for name in groups if name not in ("rom", "input")))[0]
@@ -738,9 +738,9 @@ def smooth(
         places: as for `truth`; probabilities: that each of them is 1 (one number, or one for each place).
         output: Pixels, Ram or Score.
         method: "difference" runs once for each place and draw, "score" once for each draw.
-        samples: draws; antithetic, baseline: whether to reduce the variance in these ways; seed: of the draws.
+        samples: draws; antithetic, baseline: whether to reduce the variance by these methods; seed: of the draws.
         confidence: of the intervals; threads: 0: one for each core.
-        control: an estimate of each place's derivative, such as a VJP; "score" then samples only what it leaves unexplained.
+        control: an estimate of each place's derivative, such as a VJP; "score" then samples only what it does not explain.
 
     Example:
         >>> places = diffvcs.ram_places(machine.cart, [0])

@@ -4,22 +4,22 @@
     observations = env.reset(seed=1)
     observations, rewards, terminated, truncated, info = env.step(actions)
 
-Machines run where they are faster. Few of them run on the host's threads ("host"): then only the newest picture of
-each environment, 7 kB, crosses to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU.
-Many run on the GPU itself ("device"), where a step is only queued: Python does not wait for it. `emulation="auto"`
-takes the GPU from CROSSOVER environments on (docs/learning.md has the measurements). With "both", threads emulate some
-of them while the GPU emulates the rest. With several devices each has its share of the environments, and results are
-gathered on the first.
+`emulation` chooses where machines run. With "host" they run on the host's threads: only the newest picture of each
+environment, 7 kB, is copied to the GPU, from memory that the GPU reads directly, and stacks are kept on the GPU. With
+"device" they run on the GPU itself: a step is only queued, and Python does not wait for it. With "both" threads emulate
+some environments while the GPU emulates the rest. "auto", the default, is "host" for fewer than CROSSOVER environments,
+where that is faster, and else "device" (docs/learning.md has the exceptions and the measurements). With several devices
+each device has a share of the environments, and results are gathered on the first device.
 
-An object whose environments are in several places has `parts`, an object for each. The parts can be stepped on their
-own: then results stay on their devices. On one GPU give each part a stream of its own (`torch.cuda.stream`, as
-bench/learn.py does): `send` of a part on the host waits for all that is queued on the current stream, steps of the
-GPU's part included. With `host_parts=2` the host's environments are two parts: its threads emulate one while Python
-and the GPU work on the results of the other.
+If the environments are in several places, `parts` is a list with one TorchVectorEnv for each place. The parts can be
+stepped on their own: then results stay on their devices. On one GPU give each part a stream of its own
+(`torch.cuda.stream`, as bench/learn.py does): `send` of a part on the host waits for all work that is queued on the
+current stream, steps of the GPU's part included. With `host_parts=2` the host's environments are two parts: the host's
+threads emulate one part while Python and the GPU work on the results of the other.
 
-Later steps overwrite observations and final_obs; with emulation on the device, and where parts are joined, all other
-results, too: clone what you keep. An environment whose episode ends starts the next one in the same step. With
-emulation on the device a step can be captured in a CUDA graph, after one on the same stream.
+Later steps overwrite observations and final_obs; with emulation on the device, and with several parts, they overwrite
+all other results, too: clone the results that you keep. An environment whose episode ends starts the next episode in
+the same step. With emulation on the device a step can be captured in a CUDA graph, after one step on the same stream.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ from .cartridge import Cartridge
 from .ale import Action
 
 CROSSOVER = 4096  # environments from which the GPU emulates faster than 16 threads of its host
-HOST_SHARE = 0.6  # part of the environments that threads emulate with "both" and 4,096 environments or fewer
+HOST_SHARE = 0.6  # share of the environments that threads emulate with "both" and 4,096 environments or fewer
 
 
 def host_share(num_envs: int) -> int:
     """Returns how many environments threads emulate with emulation="both" and on_host=None, so that threads and GPU
-    finish together. The shares follow from their speeds alone, measured on one H200 and 16 threads. A step of the GPU
-    takes nearly as long for few environments as for many, so its share grows."""
+    finish together. The shares follow from the speeds of threads alone and of the GPU alone, measured on one H200 and
+    16 threads. A step of the GPU takes nearly as long for few environments as for many, so the GPU's share grows with
+    their number."""
     return round(HOST_SHARE * min(num_envs, 4096) + HOST_SHARE / 3 * max(num_envs - 4096, 0))
 
 
@@ -57,7 +58,8 @@ def shares(count: int, parts: int) -> list[int]:
 
 
 class _Numbers:
-    """The numbers of a step that was emulated on the host, an array for each name and a value for each environment.
+    """The numeric results of a step that was emulated on the host: an array for each name, with a value for each
+    environment.
 
     They are computed in memory that the GPU reads directly, and copied to the device in one piece: ten small copies
     and the same arithmetic on the GPU take longer than the emulation of some environments.
@@ -89,7 +91,7 @@ class _Numbers:
         self._ended = np.ones(num_envs, np.bool_)  # the game of an environment ended with the last step
 
     def begin(self, rows: np.ndarray, frames: np.ndarray) -> None:
-        """Games begin in these environments; `frames` are the frame numbers of all."""
+        """Notes that games begin in environments `rows`; `frames` are the frame numbers of all environments."""
         self.arrays["score"][rows] = 0
         self._ended[rows] = True
         np.copyto(self.arrays["episode_frame_number"], frames)
@@ -97,13 +99,13 @@ class _Numbers:
     def count(
         self, rewards: np.ndarray, terminated: np.ndarray, truncated: np.ndarray, info: dict[str, Any], skip: int
     ) -> None:
-        """Takes the results of a step and counts scores and lengths of games."""
+        """Stores the results of a step, and counts scores and lengths of games."""
         arrays, frames = self.arrays, info["episode_frame_number"]
         np.copyto(arrays["rewards"], rewards)
         np.copyto(arrays["terminated"], terminated)
         np.copyto(arrays["truncated"], truncated)
         np.copyto(arrays["lives"], info["lives"])
-        # A lost life alone does not start a game.
+        # The loss of a life alone does not start a game.
         np.logical_and(terminated, frames != arrays["episode_frame_number"] + skip, out=arrays["began"])
         arrays["began"] |= truncated
         arrays["score"][self._ended] = 0
@@ -114,7 +116,7 @@ class _Numbers:
         np.copyto(arrays["episode_frame_number"], frames)
 
     def copy(self) -> dict[str, torch.Tensor]:
-        """The numbers on the device, in tensors that later steps leave alone."""
+        """Returns the numbers on the device, in tensors that later steps do not overwrite."""
         copied = self._bytes.to(self._device, non_blocking=True, copy=True)
         return {name: copied[begin:end].view(kind) for name, begin, end, kind in self._places}
 
@@ -125,21 +127,21 @@ class TorchVectorEnv:
     Args:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
         num_envs: the number of environments.
-        device: of the tensors: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments evenly:
-            the first ones are on the first device, and the results of all are gathered there.
+        device: where the tensors are: "cuda", "cuda:1" or "cpu"; or a list of devices, which share the environments
+            evenly, the first environments on the first device, where the results of all are gathered.
         emulation: "host", "device", "both" or "auto": where machines run.
         on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
-            it finishes while the GPU emulates the others).
+            it finishes while the GPU emulates the rest).
         host_parts: with "host" and "both", the number of parts that share the host's environments evenly.
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
-        stack_num: pictures of an observation; those from before the episode are 0.
+        stack_num: pictures of an observation; pictures before the beginning of the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
             num_threads, ... Rewards are clipped to -1 .. 1 if reward_clipping is given; scores in info never are.
 
     info has, as tensors: lives, episode_frame_number, `began` (this step started a game), `score` (of the game under
     way, or of the one that has ended with this step), length (its steps), and final_obs: the last observations of the
-    episodes that ended with this step; other rows mean nothing. With emulation on the host final_obs is there only if
-    an episode ended.
+    episodes that ended with this step; all other rows are undefined. With emulation on the host final_obs is there only
+    if an episode ended.
     """
 
     def __init__(
@@ -215,7 +217,7 @@ class TorchVectorEnv:
     def _places(
         self, several: list[torch.device], on_host: int | None, host_parts: int
     ) -> list[tuple[int, torch.device, str]]:
-        """Where environments are: for each part their number, their device, and where they are emulated."""
+        """Returns for each part the number of its environments, their device, and where they are emulated."""
         if several and self.emulation == "both":
             raise ValueError('emulation="both" is for one device: with several it is "host" or "device"')
         if several and host_parts > 1:
@@ -237,7 +239,7 @@ class TorchVectorEnv:
         return places
 
     def _make_parts(self, game: Any, places: list[tuple[int, torch.device, str]], settings: dict[str, Any]) -> None:
-        """An object for each place: a number of environments, their device, and where they are emulated."""
+        """Makes an object for each place: the number of its environments, their device, and where they are emulated."""
         games = game if isinstance(game, list) else [game]
         if not games:
             raise ValueError("a batch needs a cartridge")
@@ -254,7 +256,7 @@ class TorchVectorEnv:
         self._whole: dict[str, torch.Tensor] = {}
 
     def _join(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
-        """The results of all parts in one tensor, the same one at every step."""
+        """Returns the results of all parts in one tensor, the same tensor at every step."""
         moved = [part.to(self.device, non_blocking=True) for part in parts]
         if name not in self._whole:
             self._whole[name] = torch.cat(moved)
@@ -275,7 +277,7 @@ class TorchVectorEnv:
         return torch.from_numpy(array).to(self.device, non_blocking=True)
 
     def _follow_stream(self) -> None:
-        """Steps on a device are queued on PyTorch's current stream."""
+        """Queues later steps on a device on PyTorch's current stream."""
         if self.emulation == "device" and self.device.type == "cuda":
             stream = torch.cuda.current_stream(self.device).cuda_stream
             if stream != self._stream:
@@ -284,20 +286,20 @@ class TorchVectorEnv:
                 self._stream = stream
 
     def _note_copies(self) -> None:
-        """Notes that what is queued on the current stream reads results in pinned memory."""
+        """Notes that work that is queued on the current stream reads results in pinned memory."""
         if self._copied:
             self._copied.record(torch.cuda.current_stream(self.device))
 
     def _wait_for_copies(self) -> None:
-        """Waits until results in pinned memory may be overwritten, on whichever stream they were read."""
+        """Waits until no stream reads results in pinned memory any more, so that they may be overwritten."""
         if self._copied:
             self._copied.synchronize()
 
     def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
         """Starts a game in every environment, seeded with seed, seed + 1, ...; returns observations.
 
-        With `stagger`, games are 0 to so many steps old, evenly spread, by random actions: then they do not end
-        together.
+        With `stagger`, random actions are played first, so that games begin at ages of 0 to `stagger` steps, evenly
+        spread, and do not end together.
         """
         whole(seed, "seed", 0, 2**31 - self.num_envs)
         whole(stagger, "stagger", 0, 2**31 - 1)
@@ -341,7 +343,7 @@ class TorchVectorEnv:
         return seen
 
     def _stack(self, pictures: np.ndarray, began: torch.Tensor) -> torch.Tensor:
-        """The stacks after a step on the host: the newest pictures are put behind the earlier ones of their games."""
+        """Returns the stacks after a step on the host: each game's newest picture is appended to its earlier ones."""
         old, new = self._stacks
         lead = (-1,) + (1,) * (new.dim() - 1)
         new[:, -1:].copy_(torch.from_numpy(pictures), non_blocking=True)
@@ -350,8 +352,8 @@ class TorchVectorEnv:
         return new
 
     def _last(self, pictures: np.ndarray, ended: np.ndarray) -> torch.Tensor:
-        """The last observations of the episodes that ended with a step on the host: only their pictures cross to the
-        device."""
+        """Returns the last observations of the episodes that ended with a step on the host. Only their pictures are
+        copied to the device."""
         if self._final is None:
             on_gpu = self.device.type == "cuda"
             self._final = torch.zeros_like(self._stacks[0])
@@ -371,7 +373,8 @@ class TorchVectorEnv:
         """Starts a step of every environment and returns; recv returns its results. `actions` are integers of any type,
         numbers in the list `self.actions`.
 
-        Two of these objects that are sent to in turn keep the host's threads busy while the GPU chooses actions.
+        With two environment objects that are stepped in turn, the host's threads emulate one while the GPU chooses
+        actions for the other.
         """
         if not isinstance(actions, torch.Tensor):
             raise TypeError(f"actions are a tensor, not {type(actions).__name__}: pass torch.as_tensor(actions)")
@@ -381,7 +384,7 @@ class TorchVectorEnv:
         if self.parts:  # the host first: it waits for actions, but not for the device
             for part, own in zip(self.parts, actions.split([part.num_envs for part in self.parts])):
                 part._take(own.to(part.device, non_blocking=True))
-            for part in self.parts:  # if actions of one part are refused, no part makes the step
+            for part in self.parts:  # if a part refuses its actions, no part makes the step
                 part._check_actions()
             for part in self.parts:
                 part._begin_step()
@@ -390,7 +393,7 @@ class TorchVectorEnv:
         self._begin_step()
 
     def _take(self, actions: torch.Tensor) -> None:
-        """Keeps the actions of the next step; those for the host's threads in memory that these read."""
+        """Stores the actions of the next step; actions for the host's threads in memory that the threads read."""
         if self.emulation == "device":
             self._actions = actions
             return
@@ -450,7 +453,7 @@ class TorchVectorEnv:
         frame = self._on_device(info["episode_frame_number"])
         ended = self._on_device(terminated).bool(), self._on_device(truncated).bool()
         began = ended[1] | (ended[0] & (frame != self._frame + self._skip))  # a lost life alone does not start a game
-        # In place, so that a CUDA graph of a step goes on from its last replay.
+        # In place, so that each replay of a CUDA graph of a step continues from the last replay.
         self._score.copy_(torch.where(self._ended, rewards, self._score + rewards))
         self._length.copy_(torch.where(self._ended, 1, self._length + 1))
         self._ended.copy_(began)

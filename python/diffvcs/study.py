@@ -129,7 +129,7 @@ def explain(
 
 @dataclass
 class Slice:
-    """The instructions of a frame; `slice` marks those that a result was computed by."""
+    """The instructions of a frame; `slice` marks the instructions from which a result was computed."""
 
     rows: np.ndarray  # pc, opcode, a, x, y, clock, end_clock, accesses, text, slice
     sources: np.ndarray  # addresses that the slice reads and did not write
@@ -143,7 +143,7 @@ class Slice:
 def slice(run: Run, instructions: Sequence[int] = ()) -> Slice:
     """Returns the instructions of a run's last frame, and the dynamic slice of some of them.
 
-    The slice of an instruction is itself and all instructions of the frame that it was computed from.
+    The slice of an instruction contains it and all instructions of the frame from which its result was computed.
 
     Args:
         run: what diffvcs.run returned.
@@ -163,7 +163,7 @@ def slice(run: Run, instructions: Sequence[int] = ()) -> Slice:
 
 
 def rom_uses(run: Run) -> np.ndarray:
-    """Returns what a run does with each byte of the image: kind (a number of ROM_KINDS), read, address, pc, text.
+    """Returns how a run uses each byte of the image: kind (a number of ROM_KINDS), read, address, pc, text.
 
     Example:
         >>> uses = diffvcs.rom_uses(run)
@@ -231,7 +231,7 @@ class Effect:
 
 
 def effect(run: Run, place: np.ndarray | str, *, method: str = "bit+fork", **options: Any) -> Effect:
-    """Computes what one bit or input changes, by one forward pass, and compares it with the truth by running again.
+    """Estimates the effect of one bit or input by one forward pass, and compares it with the truth from running again.
 
     Args:
         run: what diffvcs.run returned.
@@ -328,7 +328,7 @@ def frame_without(run: Run, object: str) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How well one map of estimated effects agrees with the true one. NaN: there is nothing to compare."""
+    """The agreement of a map of estimated effects with the true map. NaN: neither map has a value to compare."""
 
     cosine: float  # of the two maps as vectors; 0 where one of them is zero
     sign: float  # share of the values that are nonzero in both maps and have the same sign
@@ -374,7 +374,7 @@ def compare(truth: np.ndarray, estimate: np.ndarray) -> Comparison:
 
 @dataclass
 class Agreement:
-    """How well predicted effects agree with true ones: the sums of vcs_agreements_t, methods x horizons x views."""
+    """The agreement of predicted with true effects: the sums of vcs_agreements_t, methods x horizons x views."""
 
     sums: np.ndarray  # methods x horizons x views
 
@@ -415,11 +415,11 @@ def score(
     threads: int = 0,
     budget: float = 0.0,
 ) -> Agreement:
-    """Measures how well the effects that methods predict agree with the true ones, on the screen and on RAM (VIEWS).
+    """Measures the agreement of predicted effects with the true ones, on the screen and on RAM (VIEWS).
 
     Args:
         run: what diffvcs.run returned.
-        places: bits of the state and inputs; each is flipped by itself.
+        places: bits of the state and inputs; each is flipped separately.
         methods: some of "naive", "ste", "bit", "bit+fork", "hybrid", "exact".
         horizons: the frames after which effects are compared; None: the last one.
         window: of bit+fork, in instructions; threads: 0: one for each core; budget: of hybrid (grad_options).
@@ -481,10 +481,10 @@ def score_game(
     """Scores a game by every method: the rows of `diffvcs score` for it, as text.
 
     Args:
-        cart: a Cartridge or the name of a game; name: what its rows call it, if not the cartridge's own.
+        cart: a Cartridge or the name of a game; name: its name in the rows, if not the cartridge's own name.
         horizons ... window: the options of the command (docs/commands.md), with its defaults.
         threads: 0: one for each core. The rows do not depend on it.
-        costs: whether to measure what each method costs. Without, that column is `-` and the rows are always the same.
+        costs: whether to measure the cost of each method. False: that column is `-`, and the rows are always the same.
         stop: an array of one int32; another thread that sets it to 1 ends the call.
 
     Example:
@@ -521,10 +521,10 @@ def annotate(
     threads: int = 0,
     stop: np.ndarray | None = None,
 ) -> str:
-    """Finds what every byte of RAM means: the file of `diffvcs annotate --json`, as text.
+    """Finds the meaning of every byte of RAM. Returns the file of `diffvcs annotate --json` as text.
 
     Args:
-        cart: a Cartridge or the name of a game; name: what the file calls it, if not the cartridge's own.
+        cart: a Cartridge or the name of a game; name: its name in the file, if not the cartridge's own name.
         seeds, depths: plays, and states of each play.
         threads: 0: one for each core. The text does not depend on it.
         stop: an array of one int32; another thread that sets it to 1 ends the call.
@@ -549,11 +549,11 @@ class Joystick:
 
 
 def joystick(run: Run, rows: tuple[int, int], *, press: int = 0, held: bool = False, window: int = 256) -> Joystick:
-    """Computes what each direction of the stick does to every pixel after every frame: the truth, and predictions.
+    """Computes the effect of each direction of the stick on every pixel after every frame: the truth, and predictions.
 
     Args:
         run: a run in which nothing is held.
-        rows: (top, bottom) of the inverse question: which direction moves the light in these rows to the right.
+        rows: (top, bottom) of the inverse question: which direction moves the light in these rows to the right?
         press: the frame in which a direction is pressed; held: whether it stays pressed from then on.
         window: of bit+fork, in instructions.
 
@@ -580,14 +580,14 @@ class Edit:
     patch: bytes  # IPS, from the cartridge's image to this one
     before: np.ndarray  # last pictures, palette indices
     after: np.ndarray
-    wrong_before: int  # pixels of the region that are not as drawn
+    wrong_before: int  # pixels of the region that differ from the drawing
     wrong_after: int
-    walks: int  # Jacobians or reverse passes, and runs, that it took
+    walks: int  # Jacobians or reverse passes, and runs, that were computed
     runs: int
     frames: int  # emulated
     changed: int = 0  # pixels outside the region that changed, in all frames; with keep
-    pairs: int = 0  # values that were tried with all values of other bytes
-    pairs_left: int = 0  # values at the end that were not
+    pairs: int = 0  # first values that were tried with all values of all other bytes
+    pairs_left: int = 0  # first values that were not tried when the search ended
 
 
 def edit(
@@ -610,12 +610,12 @@ def edit(
     Args:
         run: what diffvcs.run returned.
         drawing: height x width x 3 bytes, RGB; x, y: the column and the row of its top left corner.
-        exact: False: light pixels become the region's brightest colour and dark ones its commonest; True: the drawing's colours.
+        exact: True: the drawing's colours; False: light pixels mean the region's brightest colour, dark its commonest.
         method: "exact", or an estimate: "bit", "bit+fork", "ste" or "naive"; window: of bit+fork.
         steps: Jacobians or reverse passes at most.
         budget: emulated frames after which no step begins; 0: any number.
-        keep: how many wrong pixels each pixel outside the drawing counts for, in each frame in which it changes; 0: it may change.
-        pairs: where no byte helps, how many values of a byte are tried with all values of the others, at most; 0: none.
+        keep: the weight of a pixel outside the drawing that changes, in each frame, in wrong pixels; 0: it may change.
+        pairs: where no byte helps: values of a byte that are tried with all values of all others, at most; 0: none.
         code: operands of immediate instructions may change, too.
 
     Returns Edit: the image, an IPS patch, the pictures, and how many pixels were wrong before and after.
@@ -844,7 +844,7 @@ def record(
 
 
 def verify(cart: Cartridge | str, text: str, seed: int = 0) -> dict[str, int]:
-    """Runs what a record describes and compares.
+    """Repeats the run of a record and compares it with the record.
 
     Args:
         cart: a Cartridge or the name of a game.
@@ -864,10 +864,10 @@ def verify(cart: Cartridge | str, text: str, seed: int = 0) -> dict[str, int]:
 def verify_file(
     path: str | os.PathLike[str], profile: str = "xitari", roms: str | os.PathLike[str] | None = None
 ) -> dict[str, int]:
-    """Runs what the record in a file describes and compares, as `diffvcs verify` does.
+    """Repeats the run of a record in a file and compares it with the record, as `diffvcs verify` does.
 
     Args:
-        path: GAME.SEED.tsv[.gz] is a play record, GAME.tsv[.gz] a CPU record; its name says what to run.
+        path: GAME.SEED.tsv[.gz] is a play record, GAME.tsv[.gz] a CPU record; its name gives the game and the seed.
         profile: of records that do not name theirs.
         roms: a folder that is searched first for the game's image.
 
@@ -903,7 +903,7 @@ class History:
 
     @property
     def frames(self) -> range:
-        """The frames that can be returned to."""
+        """The frames whose machines can be restored."""
         return range(lib.vcs_history_first(self.handle), lib.vcs_history_end(self.handle))
 
     def at(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
@@ -954,13 +954,15 @@ def vjp_directional(
     workspace: Workspace | None = None,
     **options: Any,
 ) -> Derivatives:
-    """Returns the transpose of what jvp does along one direction. It handles moves that cancel, which vjp cannot.
+    """Returns the product with the transpose of the Jacobian that jvp uses along one direction.
+
+    Unlike vjp, it handles moves that cancel along that direction.
 
     Args:
         run: what diffvcs.run returned.
         direction: Derivatives whose dstate, drom and dinput are the direction; None is zero.
         dframes, dram, dstate: weights of outputs, as for vjp.
-        workspace: buffers to use again.
+        workspace: buffers that are reused.
         options: method ("bit" or "bit+fork"), fork_window, values.
 
     Example:
@@ -1043,7 +1045,7 @@ def _truth_arrays(run: Run, count: int, values: str, maps: bool, threads: int) -
 def truth_pairs(
     run: Run, places: np.ndarray, pairs: np.ndarray, *, values: str = "index", maps: bool = True, threads: int = 0
 ) -> Truth:
-    """Returns the interactions of pairs of places beyond what each does alone: F(11) - F(10) - F(01) + F(00).
+    """Returns the interactions of pairs of places beyond their single effects: F(11) - F(10) - F(01) + F(00).
 
     Args:
         run: what diffvcs.run returned; effects are those after its last frame.

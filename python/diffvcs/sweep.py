@@ -1,10 +1,10 @@
 """Many independent tasks on one machine or on a Ray cluster, each result computed once.
 
 A task is a dictionary of arguments for one pure function that returns bytes. The address of a result is the SHA-256 of
-the function's name and source, the task, the library's version and its file; images and arrays enter it by their own
-SHA-256. A result is a file with that name in the folder `out`, written under another name and renamed when all of it
-is on disk. So the same call resumes a sweep that was killed, nothing that is stored is computed again, and results do
-not depend on the engine, the number of workers or the order in which they finish.
+the function's name and source, the task, the library's version and the library's file; images and arrays are
+represented by their own SHA-256. A result is a file in the folder `out` whose name is the address; it is written under
+another name and renamed when all of it is on disk. So the same call resumes a sweep that was killed, stored results are
+not computed again, and results do not depend on the engine, the number of workers or the order in which tasks finish.
 
     def count(cart, frame):
         ...
@@ -42,11 +42,11 @@ from .cartridge import Cartridge
 
 Task = Mapping[str, Any]
 ENGINES = ("threads", "ray")
-LARGE = 1024  # bytes; larger arguments (images, lists of them, arrays) go into Ray's object store, once each
+LARGE = 1024  # bytes; larger arguments (images, lists of images, arrays) are put into Ray's object store, once each
 
 
 class Stopped(RuntimeError):
-    """A sweep ended before all of its tasks were done. What is stored stays; the same call resumes."""
+    """A sweep ended before all of its tasks were done. Stored results are kept; the same call resumes the sweep."""
 
 
 # ---- addresses -------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def _facts(value: Any) -> Any:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError("the keys of a task's dictionaries are texts: 1 and '1' would be the same")
-        return {"dictionary": {key: _facts(item) for key, item in value.items()}}  # not that of an array or an image
+        return {"dictionary": {key: _facts(item) for key, item in value.items()}}  # distinct from arrays and images
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or isinstance(plain, (bool, int, float, str)):
         return plain
@@ -139,7 +139,7 @@ def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[st
     for task in tasks:
         if not isinstance(task, Mapping):
             raise TypeError(f"a task is a dictionary of the function's arguments, not {task!r}")
-    known: dict[int, tuple[Any, Any]] = {}  # by id; the value is held, so that no other gets its id
+    known: dict[int, tuple[Any, Any]] = {}  # by id; the value is held, so that no other value gets its id
 
     def facts(value: Any) -> Any:
         if not _is_large(value):
@@ -152,7 +152,7 @@ def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[st
         f"{function.__module__}.{function.__qualname__}",
         _sha256(_source(function).encode()),
         _c.lib.vcs_version(),
-        _sha256(_c.library_path().read_bytes()),  # a library that was built anew may compute something else
+        _sha256(_c.library_path().read_bytes()),  # another build of the library may give other results
     ]
     return [
         _sha256(json.dumps([common, {k: facts(v) for k, v in task.items()}], sort_keys=True).encode()) for task in tasks
@@ -183,7 +183,7 @@ class Folder:
 
 
 class Remote:
-    """Files in a store that fsspec knows, such as s3://bucket/folder. Object stores write whole objects; where another
+    """Files in a store that fsspec supports, such as s3://bucket/folder. Object stores write whole objects; where another
     store fails in the middle of a file, what it holds of it is removed, but a process that is killed leaves it."""
 
     def __init__(self, url: str):
@@ -368,7 +368,7 @@ def _on_ray(
         except Exception as problem:  # Ray raises plain exceptions here
             raise Stopped(f"Ray did not start or could not be reached: {problem}. What is stored stays") from problem
     stored: dict[str, Any] = {}  # by content
-    by_id: dict[int, tuple[Any, Any]] = {}  # the value is held, so that no other gets its id
+    by_id: dict[int, tuple[Any, Any]] = {}  # the value is held, so that no other value gets its id
 
     def put(value: Any) -> Any:
         if id(value) not in by_id:
@@ -378,14 +378,14 @@ def _on_ray(
             by_id[id(value)] = value, stored[content]
         return by_id[id(value)][1]
 
-    # A worker that dies is Ray's to replace: its task is run again, as often as it takes.
+    # Ray replaces a worker that dies, and runs its task again, as often as necessary.
     remote = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=-1, retry_exceptions=False)(_remote_task)
     remote_function, version = ray.put(function), _c.lib.vcs_version()
     room = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
     waiting: dict[Any, int] = {}
     queue = iter(todo)
     try:
-        if gpus > ray.cluster_resources().get("GPU", 0):  # Ray would wait for such a machine for ever
+        if gpus > ray.cluster_resources().get("GPU", 0):  # Ray would wait for ever for a computer with so many GPUs
             raise Stopped(f"each task asks for {gpus:g} GPUs, and the cluster has none so large. What is stored stays")
         while True:
             for i in queue if len(waiting) < room else ():
@@ -442,21 +442,21 @@ def sweep(
     Args:
         function: a function of a module, which returns bytes and depends on its arguments only.
         tasks: dictionaries of arguments: numbers, texts, bytes, arrays, cartridges, and lists and dictionaries of them.
-        out: the folder of the results, or a URL that fsspec knows, such as "s3://bucket/folder".
+        out: the folder of the results, or a URL that fsspec supports, such as "s3://bucket/folder".
         engine: "threads" in this process, or "ray".
         workers: how many tasks run at a time; None: one for each core. With Ray, the size of a cluster that it starts
             here.
         address: of a running Ray cluster ("auto", "ray://host:10001"); None: that of $RAY_ADDRESS, or Ray starts one
             here for this call.
-        gpus: how many GPUs each task has to itself, for Ray; a task then finds its GPU as device "cuda".
+        gpus: with Ray, the number of GPUs that each task has to itself; in the task its GPU is device "cuda".
         ray_options: further arguments of ray.init, such as runtime_env.
         progress: whether to draw a progress bar; None: if stderr is a terminal.
-        title: what stands before the bar; None: the function's name.
+        title: the text before the bar; None: the function's name.
 
     Returns Results: a sequence of bytes in the order of the tasks.
 
-    Raises Stopped if a task fails, the disk is full or Ctrl-C is pressed (then KeyboardInterrupt): results stored so
-    far stay, and the same call goes on from there.
+    Raises Stopped if a task fails or the disk is full, and KeyboardInterrupt after Ctrl-C. Results stored so far are
+    kept, and the same call resumes the sweep.
 
     Example:
         >>> found = diffvcs.sweep(diffvcs.sweep.ram_after, [{"cart": machine.cart, "frame": n} for n in (1, 60)], out="ram")

@@ -1,4 +1,4 @@
-"""The vector environment: ale-py's AtariVectorEnv with the same arguments, and some more."""
+"""The vector environment: ale-py's AtariVectorEnv with the same arguments, and further ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .env import continuous_space
 
-# Settings of papers, by name; arguments given beside a preset win.
+# Settings of papers, by name; arguments that are given with a preset override it.
 PRESETS: dict[str, dict[str, Any]] = {
     # Mnih et al., Nature 518 (2015): no-op starts, a lost life ends an episode, rewards of -1, 0, 1
     "dqn": dict(noop_max=30, episodic_life=True, reward_clipping=True, use_fire_reset=True, repeat_action_probability=0.0),
@@ -44,9 +44,9 @@ OBJECTS_LISTED = 256  # for each environment on a device
 
 
 class DiffVCSVectorEnv(VectorEnv):
-    """Many games, stepped by all cores, with the usual preprocessing.
+    """Many games, stepped on all cores, with the usual preprocessing.
 
-    The arguments of AtariVectorEnv, whose results it gives, and:
+    Arguments and results are those of AtariVectorEnv. Further arguments:
 
     Args:
         game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
@@ -57,15 +57,15 @@ class DiffVCSVectorEnv(VectorEnv):
             (Machine.objects). On a device it is one array of 256 objects for each environment, from top to bottom, and
             info["object_counts"] says how many of the 256 are filled; torch.from_dlpack gives 22 16-bit numbers for
             each: x, y, w, h, ...
-        preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
+        preset: "dqn", "rainbow" or "machado18"; other arguments override it.
         profile: "ale" (that of names and paths, unless given), "xitari" or "fixed"; a Cartridge has its own.
-        copy: False gives the same arrays at every step, overwritten.
-        device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like,
-            the same at every step. Episodes follow each other in the same step by default, and info always has
-            final_obs, whose rows mean something where an episode ended; what a device has not is refused
-            (docs/cuda.md).
+        copy: False returns the same arrays at every step and overwrites them.
+        device: "cuda", "cuda:1", ...: games and results stay on the GPU. Results are arrays for torch.from_dlpack and
+            the like, which every step overwrites. By default a step that ends an episode begins the next one, and info
+            always has final_obs, whose rows are defined only where an episode ended. Options that a device does not
+            support are refused (docs/cuda.md).
 
-    thread_affinity_offset is accepted, and left to the operating system.
+    thread_affinity_offset is accepted and ignored: the operating system places threads.
     """
 
     metadata: dict[str, Any]
@@ -92,7 +92,7 @@ class DiffVCSVectorEnv(VectorEnv):
         self._open(game, num_envs, **settings)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickled and copied vector environments continue their episodes. Not while results are under way."""
+        """Pickled and copied vector environments continue their episodes; refused while a step is under way."""
         states = None
         if self.ale._started:
             states = np.asarray(self.ale.clone_states())
@@ -284,18 +284,19 @@ class DiffVCSVectorEnv(VectorEnv):
         return [action.name for action in self.ale.get_action_set(env)]
 
     def close_extras(self, **_: Any) -> None:
-        if "ale" in self.__dict__:  # arguments that were refused leave an object without machines
+        if "ale" in self.__dict__:  # after refused arguments the object has no machines
             self.ale.close()
 
     # ---- JAX -------------------------------------------------------------------------------------------------------
 
     def xla(self) -> Any:
         """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this
-        object and the handle only keeps calls in order; diffvcs.jax has the machine as a pure function.
+        object; the handle only orders the calls. diffvcs.jax has the machine as a pure function.
 
-        On a device a step is an XLA custom call that is queued on XLA's stream, without Python and without waiting.
-        The handle is the results, which a call updates in place: give each call the handle of the one before. From
-        then on these environments are JAX's: begin with reset(handle, seed), and call no other method but close.
+        On a device a step is an XLA custom call that is queued on XLA's stream, without Python and without waiting. The
+        handle is the arrays of the results, which a call updates in place: pass to each call the handle that the last
+        call returned. From then on JAX owns these environments: begin with reset(handle, seed), and call no other
+        method except close.
         """
         from .jax import device_functions, vector_functions
 

@@ -11,11 +11,11 @@
 static const char command[] = "diffvcs annotate";
 static const vcs_usage_t usage = {
     command,
-    "Finds what every byte of RAM means. The game is played at random; in many states each byte is set to other "
+    "Finds the meaning of every byte of RAM. The game is played at random; in many states each byte is set to other "
     "values, and the objects of the next frames, RAM, score and lives are compared with the run without the change. "
-    "Prints the roles of each byte: x or y of an object (slope and offset in pixels), graphics, colour, size, "
-    "score, lives, timer, direction, room, random, scratch, stack, unused; and the part of the states that agree. "
-    "docs/annotations.md explains how, and has the results." VCS_ROMS_NOTE,
+    "Prints the roles of each byte: x or y of an object (slope and offset in pixels), graphics, colour, size, score, "
+    "lives, timer, direction, room, random, scratch, stack, unused; and the fraction of the states that agree. "
+    "docs/annotations.md has the method and the results." VCS_ROMS_NOTE,
     "diffvcs annotate demo\n"
     "diffvcs annotate pong --json\n"
     "diffvcs annotate pong --html pages\n"

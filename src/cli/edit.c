@@ -8,12 +8,12 @@
 static const char command[] = "diffvcs edit";
 static const vcs_usage_t usage = {
     command,
-    "Changes bytes of a game until it shows a drawing. Light pixels of the drawing become the brightest colour of the "
-    "region, dark ones its commonest; with --exact, they become the colours they are. Bits are chosen by their exact "
-    "effects, or by a method that estimates them, and kept only if a run then shows fewer wrong pixels. Only bytes "
-    "that are read as data are changed; with --code, operands of immediate instructions, too. Writes before.png, "
-    "after.png, the list of bytes (bytes.tsv) and an IPS patch "
-    "(patch.ips), never an image. The exit status is 0 if no pixel is wrong in the end." VCS_ROMS_NOTE,
+    "Changes bytes of a game until it shows a drawing. Light pixels of the drawing mean the brightest colour of the "
+    "region, dark pixels its commonest colour; with --exact, pixels keep the colours of the drawing. Bits are chosen "
+    "by their exact effects, or by a method that estimates these, and are kept only if a run then shows fewer wrong "
+    "pixels. Only bytes that are read as data are changed; with --code, operands of immediate instructions, too. "
+    "Writes before.png, after.png, the list of bytes (bytes.tsv) and an IPS patch (patch.ips), never an image. The "
+    "exit status is 0 if no pixel is wrong in the end." VCS_ROMS_NOTE,
     "diffvcs edit space_invaders --frame 200 --region 21,48,16,12 --target heart.png --out heart\n"
     "diffvcs edit pong --frame 200 --region 32,1,20,20 --target digit.png --out digit\n"
     "diffvcs edit demo --frame 100 --region 0,0,8,8 --target colours.png --exact --out demo.edit\n"};

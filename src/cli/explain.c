@@ -4,11 +4,11 @@
 static const char command[] = "diffvcs explain";
 static const vcs_usage_t usage = {
     command,
-    "Explains a pixel, a region, an object, a byte of RAM or the score: which objects draw it, which register writes "
-    "at which beam position it depends on, which instructions computed them, and which bytes of RAM and ROM and which "
-    "controls of earlier frames change it; each with its truth (the bit is flipped and the frames run again) and its "
-    "derivative by every method. Writes a self-contained page (explain.html), the same as explain.json, and frame.png, "
-    "ram.png, rom.png." VCS_ROMS_NOTE,
+    "Explains a pixel, a region, an object, a byte of RAM or the score: the objects that draw it, the register writes "
+    "on which it depends, with their beam positions, the instructions that computed the written values, and the bytes "
+    "of RAM and ROM and the controls of earlier frames that change it. Each of these has its truth (the bit is flipped "
+    "and the frames run again) and its derivative by every method. Writes a self-contained page (explain.html), the "
+    "same as explain.json, and frame.png, ram.png, rom.png." VCS_ROMS_NOTE,
     "diffvcs explain space_invaders --frame 1050 --pixel 38,190 --out why\n"
     "diffvcs explain demo --frame 100 --pixel 80,100\n"
     "diffvcs explain pong --seed 1 --frame 400 --object P0 --horizon 16\n"

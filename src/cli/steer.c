@@ -9,18 +9,14 @@
 static const char command[] = "diffvcs steer";
 static const vcs_usage_t usage = {
     command,
-    "Searches for controls of some frames so that bytes of RAM have given values after the last of them, objects are "
-    "at "
-    "given pixels, or the score is high. Objects have the names of docs/annotations.md. The search `horizon` learns "
-    "what each action does to the bytes in a frame, and plans with it; a "
-    "score it leaves to "
-    "`exact`, which looks at 32 changes of the controls at a time, by their exact effects. --searches all compares "
-    "them, "
-    "with the same budget for each seed, with random sequences; a blind local search; the same guided by estimated "
-    "derivatives; ascent along probabilities of controls; the cross-entropy method; evolution; and a mixture of exact "
-    "effects and draws in short windows. Prints medians; the "
-    "table has the best sequence of each search. Derivatives are charged as the frames they cost. Sticks are searched, "
-    "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
+    "Searches for the controls of some frames after which bytes of RAM have given values, objects are at given pixels, "
+    "or the score is high. docs/annotations.md has the names of objects. The search `horizon`, the default, learns the "
+    "effect of each action on the bytes in one frame, and plans with it. For a score use `exact`, which computes the "
+    "exact effects of 32 changes of the controls at a time. --searches all compares all searches with the same budget "
+    "for each seed: these two, random sequences, a blind local search, the same guided by estimated derivatives, "
+    "ascent along probabilities of controls, the cross-entropy method, evolution, and a mixture of exact effects and "
+    "draws in short windows. Prints medians; the table has the best sequence of each search. A derivative is charged "
+    "with the frames that it costs. Sticks are searched, paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
     "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000\n"
     "diffvcs steer boxing --actions NOOP*300 --goal \"object:player 0 x=60,object:player 0 y=70\" --budget 4000\n"
     "diffvcs steer space_invaders --goal score --horizon 120 --budget 12000 --searches all\n"

@@ -1,24 +1,26 @@
-/* objects.h: which objects a frame shows (diffvcs/objects.h), from the lines as they are drawn.
+/* objects.h: finds the objects that a frame shows (diffvcs/objects.h), from its lines while they are drawn.
  *
- * The TIA that sleeps adds what it paints (src/host/record_rows.c), and the one that draws what it draws
- * (record_beam.h). Both know the mask of each object, and with it where its copies begin: its stance, the position and
- * NUSIZ.
+ * A recorder receives each row from the TIA that sleeps (src/host/record_rows.c) or from the TIA that draws
+ * (record_beam.h). A row has a mask of lit pixels for each object, and the object's stance: its position and NUSIZ,
+ * from which the window of each copy follows.
  *
  *   row y     ....####........####........####....     P0 with three copies: three windows of eight pixels
- *   row y+1   ....#..#........#..#........#..#....     each goes on with the object whose window was near it
+ *   row y+1   ....#..#........#..#........#..#....     each extends the object whose window was nearest
  *
- * Rows become objects in three steps, and each does nothing for what has not changed:
- *   - A row is compared with the row above it, object by object: what is as it was makes a streak of rows longer
- *     (vcs_streak_t). A row that is drawn in pieces, because colours change in it, is collected first (vcs_pieces_t).
- *   - The streak of a player, missile or ball, when it ends, is added to those that may go on (vcs_live_t).
- *   - The streak of the playfield is compared with the blocks that may go on (vcs_block_t). Only where runs of lit
- *     pixels begin or end elsewhere than above is there anything to do.
+ * Rows become objects in three steps, none of which does work for objects that have not changed:
+ *   - A row is compared with the row above it, object by object. Consecutive rows in which an object is the same are a
+ *     streak (vcs_streak_t). The pieces of a row in which colours change are put together first (vcs_pieces_t).
+ *   - When a streak of a player, missile or ball ends, it extends a live object, one that has not ended, or begins a
+ *     new one (vcs_live_t).
+ *   - When a streak of the playfield ends, each of its runs of lit pixels extends a live block or begins a new one
+ *     (vcs_block_t). Only runs whose ends differ from those of the row above cost work.
  *
- * Objects are made of the streaks when they are listed (vcs_recorder_list), so a frame that is recorded and never
- * listed pays for its streaks only.
+ * Objects are made from streaks when the caller lists them (vcs_recorder_list), so a frame that is recorded and never
+ * listed pays only for its streaks.
  *
- * Blocks begin in the order of the list, from top to bottom and from left to right, so each has its place in it from
- * the beginning. The few sprites are put in order at the end and merged with them.
+ * Blocks begin in the order of the list, from top to bottom and from left to right, so a block gets its place in the
+ * list when it begins. Sprites (players, missiles and balls), which are few, are sorted at the end and merged with the
+ * blocks.
  */
 #ifndef VCS_CORE_OBJECTS_H
 #define VCS_CORE_OBJECTS_H
@@ -27,35 +29,35 @@
 #include "tia_video.h"
 
 enum {
-  VCS_LIVE_MAX = 24,    /* objects of a kind that may go on, at most */
-  VCS_OBJECT_GAP = 2,   /* empty rows within an object */
-  VCS_OBJECT_SHIFT = 8, /* an object moves by less than this from row to row, and ... */
-  VCS_GAP_SHIFT = 2,    /* ... by less than this over empty rows: otherwise it is used again as another object */
+  VCS_LIVE_MAX = 24,    /* live objects of a kind, at most */
+  VCS_OBJECT_GAP = 2,   /* empty rows within an object, at most */
+  VCS_OBJECT_SHIFT = 8, /* an object moves by less than this from row to row, ... */
+  VCS_GAP_SHIFT = 2,    /* ... and by less than this over empty rows; after a larger move it is another object */
   VCS_ROW_PIECES = 40,  /* pieces of a row that have different colours */
 };
 
-/* A player, missile or ball that may go on. */
+/* A live player, missile or ball: later rows may extend it. */
 typedef struct {
   int16_t window;                  /* left end of its window in the last row */
   int16_t y;                       /* the last row */
-  int16_t seen_end;                /* after the last row that shows it */
-  uint8_t group;                   /* NUSIZ, if it stands for all copies, which are equal so far; 0: for one */
-  bool pieces;                     /* the last row comes in pieces, and is not yet part of the object: */
+  int16_t seen_end;                /* the row after the last one in which it is seen */
+  uint8_t group;                   /* NUSIZ of a group, which is all copies, equal so far; 0: it is one copy */
+  bool pieces;                     /* the last row comes in pieces and is not yet added to the object: */
   uint8_t colour;                  /* ... its colour */
   uint64_t bits, shown;            /* ... its pixels from the window on: lit, and seen */
-  uint64_t columns, shown_columns; /* those of all rows since the window was there that are part of the object */
-  vcs_object_t object;             /* its heights are known when it ends */
+  uint64_t columns, shown_columns; /* those of all rows added with this window */
+  vcs_object_t object;             /* its heights are set when it ends */
 } vcs_live_t;
 
-/* A block of the playfield that may go on. */
+/* A live block of the playfield: later rows may extend it. */
 typedef struct {
   uint8_t x, w, colour;
-  bool covered;  /* something has covered a part of it: then vcs_block_seen_t has what was seen */
+  bool covered;  /* a part of it was covered: vcs_block_seen_t has the part that was seen */
   int16_t y;     /* its first row */
   int16_t place; /* its number in the list */
 } vcs_block_t;
 
-/* As in vcs_object_t. */
+/* The part of a block that was seen: seen_x to seen_h and seen of vcs_object_t. */
 typedef struct {
   int16_t x, y, w, h;
   int32_t seen;
@@ -72,9 +74,9 @@ typedef struct {
 /* A row that is drawn in pieces, as far as it is drawn. */
 typedef struct {
   vcs_pixels_t lit[VCS_OBJECTS], hidden[VCS_OBJECTS];
-  uint8_t on, covered; /* objects that light a pixel, and those that something covers there, ... */
-  uint8_t collected;   /* ... up to this pixel */
-  uint8_t ctrlpf;      /* from there on */
+  uint8_t on, covered; /* objects that light a pixel, and objects that are partly covered, ... */
+  uint8_t collected;   /* ... in the pixels before this one */
+  uint8_t ctrlpf;      /* CTRLPF from that pixel on */
   int32_t count;
   struct {
     uint8_t x;                               /* the first pixel */
@@ -82,7 +84,7 @@ typedef struct {
   } piece[VCS_ROW_PIECES];
 } vcs_pieces_t;
 
-/* An object was at another place, or had other copies, up to pixel `end` of the row. */
+/* A stance of an object: its position and NUSIZ up to pixel `end` of the row. */
 typedef struct {
   uint8_t pos, nusiz, end;
 } vcs_stance_t;
@@ -100,7 +102,7 @@ enum {
   VCS_LAST_AT = 40
 }; /* from this bit of `span` on: 1 + the number of the same streak in the last frame, 0: not known */
 
-/* A part of the streaks of a kind, and the objects that it has become. No object goes on into the next part. */
+/* A passage: consecutive streaks of a kind, and the objects made from them. No object extends into the next passage. */
 typedef struct {
   int16_t entry, entries, object, objects;
   int16_t unseen; /* blocks that no pixel shows */
@@ -119,40 +121,40 @@ typedef struct {
   vcs_hues_t hues[VCS_HUES_KEPT];
 } vcs_log_t;
 
-/* A recorder of consecutive frames may remember the frame before. */
+/* The streaks of two frames: a recorder with a memory reuses objects of the last frame. */
 typedef struct {
   vcs_log_t log[2];
 } vcs_memory_t;
 
-/* Machines that record run with a vcs_recorder_t. */
+/* What a machine that records objects writes to. */
 typedef struct vcs_recorder {
   vcs_memory_t *memory;            /* or NULL */
-  vcs_log_t *log;                  /* the half of `memory` that is that of this frame */
-  int32_t turn;                    /* its number, which is also that of the half of `sprite` and `field` */
+  vcs_log_t *log;                  /* the half of `memory` for this frame */
+  int32_t turn;                    /* index of that half, and of the half of `sprite` and `field` */
   bool made;                       /* the frame is over, and its objects have been made (vcs_recorder_list) */
   uint8_t logging;                 /* kinds whose rows are only logged until the objects are made */
-  int32_t count;                   /* of all objects, when they have been made */
+  int32_t count;                   /* number of objects, once they have been made */
   int32_t blocks, unseen, sprites; /* number of blocks so far, of those that no pixel shows, of sprites that ended */
   uint8_t lit;                     /* objects that light a pixel of the last row, ... */
-  uint8_t unknown;                 /* ... except these, about which the last row says nothing */
+  uint8_t unknown;                 /* ... except these, for which it is not known */
   uint8_t on, partly;              /* objects that have a streak, and those of them that are partly covered in it */
   uint8_t stirred;                 /* objects that have stances before the present one */
-  int32_t blank;                   /* of the last row */
+  int32_t blank;                   /* first blank pixel of the last row */
   uint64_t common;                 /* vcs_row_common of the last row */
-  bool changing;                   /* objects are about to change together with the look */
+  bool changing;                   /* an object changes at the end of the present piece */
   bool whole;                      /* the last row was added as a whole: its objects have streaks */
-  int16_t row_y;                   /* the row that `row` is, -1: none */
-  int16_t field_end;               /* the row before which the blocks end that have not ended */
+  int16_t row_y;                   /* the number of the row in `row`, -1: none */
+  int16_t field_end;               /* the row after the last one that was added to the blocks */
   uint8_t stances[VCS_OBJECTS];    /* number of stances before the present one */
   uint8_t lives[VCS_PF];           /* number of live objects */
-  uint8_t recent[VCS_PF][3];       /* the live object of each copy in the last row: the first guess */
-  uint8_t grouped;                 /* kinds that may have one that stands for several copies */
-  int32_t colour;                  /* of all blocks that may go on, -1: they have several */
+  uint8_t recent[VCS_PF][3];       /* index of the live object of each copy in the last row, which is tried first */
+  uint8_t grouped;                 /* kinds that may have a live group */
+  int32_t colour;                  /* of all live blocks, -1: they have several */
   int32_t covered;                 /* number of blocks partly covered so far */
   int32_t cell;                    /* `starts` and `ends` count cells of 1 << cell pixels */
-  bool goes_on;                    /* a block has gone on with the last rows */
-  bool aligned;                    /* all of these blocks begin and end at multiples of four pixels */
-  uint64_t starts[3], ends[3];     /* cells with which blocks begin that may go on, and after which they end */
+  bool goes_on;                    /* the last rows have extended a block */
+  bool aligned;                    /* all live blocks begin and end at multiples of four pixels */
+  uint64_t starts[3], ends[3];     /* first cells of live blocks, and cells after their last ones */
   vcs_streak_t own[VCS_OBJECTS];
   vcs_streak_t *streak[VCS_OBJECTS]; /* of each kind the present one: `own`, or the next entry of the log ... */
   vcs_streak_t *limit[VCS_OBJECTS];  /* ... up to this one; NULL: `own` */
@@ -160,10 +162,10 @@ typedef struct vcs_recorder {
   vcs_pieces_t row;
   vcs_stance_t stance[VCS_OBJECTS][VCS_STANCES];
   vcs_live_t live[VCS_PF][VCS_LIVE_MAX];
-  vcs_block_t block[VCS_WIDTH]; /* by the pixel with which it begins */
+  vcs_block_t block[VCS_WIDTH]; /* by first pixel */
   vcs_block_seen_t seen[VCS_WIDTH];
   uint32_t order[VCS_OBJECTS_MAX];
-  vcs_object_t sprite[2][VCS_OBJECTS_MAX]; /* in the order in which they ended; those of the last frame, too */
+  vcs_object_t sprite[2][VCS_OBJECTS_MAX]; /* in the order in which they ended, of this and the last frame */
   vcs_object_t field[2][VCS_OBJECTS_MAX]; /* blocks in the order of the list, with those that no pixel shows (seen 0) */
 } vcs_recorder_t;
 
@@ -191,7 +193,7 @@ VCS_FN int vcs_ones(uint64_t bits) {
   return (int)(((bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0FULL) * 0x0101010101010101ULL >> 56);
 }
 
-/* Makes a recorder that remembers, or not (NULL). */
+/* Initializes a recorder. With `memory` it reuses objects of the last frame; NULL: it does not. */
 VCS_FN void vcs_recorder_make(vcs_recorder_t *r, vcs_memory_t *memory) {
   r->memory = memory;
   r->turn = 0;
@@ -202,7 +204,7 @@ VCS_FN void vcs_recorder_make(vcs_recorder_t *r, vcs_memory_t *memory) {
   }
 }
 
-/* Starts to record a frame. What it may take over is from the last frame whose objects were made. */
+/* Starts to record a frame. The last frame whose objects were made becomes the one to reuse. */
 VCS_FN void vcs_recorder_start(vcs_recorder_t *r) {
   if (r->memory && r->made) r->turn = !r->turn;
   r->made = false;
@@ -251,8 +253,8 @@ VCS_FN void vcs_box_widen(int16_t *left, int16_t *width, int x, uint64_t bits) {
 /* ---- Players, missiles and balls -----------------------------------------------------------------------------------
  */
 
-/* Adds the last rows, which are equal, to an object. Rows are shaded into the pattern from the object's left end, so
- * that the digest does not depend on its place. */
+/* Adds `rows` equal rows to an object. The digest of its pattern takes pixels relative to the window, so that it does
+ * not depend on the object's place. */
 VCS_FN void vcs_live_extend(vcs_live_t *live, int rows, uint8_t colour, uint64_t bits, uint64_t shown) {
   vcs_object_t *o = &live->object;
   const uint32_t shade = (uint32_t)(bits ^ bits >> 32);
@@ -279,13 +281,13 @@ VCS_FN void vcs_live_extend(vcs_live_t *live, int rows, uint8_t colour, uint64_t
   live->shown_columns |= shown;
 }
 
-/* Adds the row that came in pieces. */
+/* Adds the last row to the object if it came in pieces. */
 VCS_FN void vcs_live_commit(vcs_live_t *live) {
   if (live->pieces) vcs_live_extend(live, 1, live->colour, live->bits, live->shown);
   live->pieces = false;
 }
 
-/* The window moves, or the object ends: its columns become part of the boxes. */
+/* Adds the columns of the present window to the boxes, when the window moves or the object ends. */
 VCS_FN void vcs_live_widen(vcs_live_t *live) {
   vcs_object_t *o = &live->object;
   if (live->columns) vcs_box_widen(&o->x, &o->w, live->window, live->columns);
@@ -298,14 +300,14 @@ VCS_FN void vcs_record_object(vcs_recorder_t *r, const vcs_object_t *object) {
   r->sprites++;
 }
 
-/* Makes a group's object that of a copy that is `by` pixels further right. */
+/* Changes the object of one copy of a group into that of another copy, `by` pixels further right. */
 VCS_FN void vcs_object_shift(vcs_object_t *object, int copy, int by) {
   object->copy = (uint8_t)copy;
   if (object->w) object->x = (int16_t)(object->x + by);
   if (object->seen_w) object->seen_x = (int16_t)(object->seen_x + by);
 }
 
-/* Lists an object if a pixel showed it. */
+/* Ends an object. If any pixel of it was seen, it is recorded; a group is recorded as one object for each copy. */
 VCS_SLOW_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
   vcs_object_t *o = &live->object;
   vcs_live_commit(live);
@@ -323,7 +325,7 @@ VCS_SLOW_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
   vcs_record_object(r, o);
 }
 
-/* Ends the objects of a kind that cannot go on in row y. */
+/* Ends the live objects of a kind that row y cannot extend. */
 VCS_SLOW_FN void vcs_live_expire(vcs_recorder_t *r, int kind, int y) {
   int kept = 0;
   for (int i = 0; i < r->lives[kind]; i++) {
@@ -345,9 +347,9 @@ VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
   object->size = (uint8_t)size;
 }
 
-/* What else there is to a player, missile or ball than its pixels, in one number: position, NUSIZ (copies, and from
- * VCS_WIDTH_AT on the width of a missile or ball), colour, mirrored, and from VCS_COPY_COLOURS on how the colours of
- * the other copies differ (XOR) if they do. */
+/* The look of a player, missile or ball is everything but its pixels, as one number: position, NUSIZ (copies, and from
+ * VCS_WIDTH_AT on the width of a missile or ball), colour, mirrored, and from VCS_COPY_COLOURS on the colours of the
+ * other copies, XOR the first copy's. */
 enum { VCS_WIDTH_AT = 12, VCS_COPY_COLOURS = 40 };
 VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nusiz, unsigned colour) {
   const uint64_t look = pos | (uint64_t)colour << 24;
@@ -356,7 +358,7 @@ VCS_FN uint64_t vcs_look_of(const vcs_t *m, int kind, unsigned pos, unsigned nus
 }
 VCS_FN vcs_copies_t vcs_look_copies(uint64_t look) { return vcs_copies(look >> 8 & 7); }
 
-/* A new object; the oldest makes place for it if there are too many. */
+/* Begins a live object. If the kind has VCS_LIVE_MAX of them, the oldest ends. */
 VCS_SLOW_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, int kind, uint64_t look, int y, int copy) {
   vcs_live_t *all = r->live[kind];
   vcs_live_expire(r, kind, y);
@@ -379,7 +381,8 @@ VCS_SLOW_FN vcs_live_t *vcs_live_begin(vcs_recorder_t *r, int kind, uint64_t loo
   return live;
 }
 
-/* A group of a kind that may go on in row y becomes single objects. There is never another object that may go on. */
+/* Splits the live group of a kind into one object for each copy, if row y may extend it. A kind with a live group has
+ * no other live object. */
 VCS_SLOW_FN void vcs_live_part(vcs_recorder_t *r, int kind, int y) {
   vcs_live_t *live = r->live[kind];
   r->grouped &= (uint8_t) ~(1u << kind);
@@ -396,12 +399,12 @@ VCS_SLOW_FN void vcs_live_part(vcs_recorder_t *r, int kind, int y) {
   }
 }
 
-/* Whether an object may go on in row y at this distance. */
+/* Whether row y may extend an object whose window is at this distance. */
 VCS_FN bool vcs_live_reaches(const vcs_live_t *live, int y, int distance) {
   return y - live->y <= VCS_OBJECT_GAP + 1 && distance < (live->y < y - 1 ? VCS_GAP_SHIFT : VCS_OBJECT_SHIFT);
 }
 
-/* The live object that goes on with a window of row y: the nearest one. NULL: none is near. */
+/* Returns the live object that a window of row y extends: the nearest one; NULL: none is near enough. */
 VCS_SLOW_FN vcs_live_t *vcs_live_search(vcs_recorder_t *r, int kind, int copy, int y, int window) {
   vcs_live_t *best = NULL;
   int nearest = VCS_OBJECT_SHIFT;
@@ -418,7 +421,7 @@ VCS_SLOW_FN vcs_live_t *vcs_live_search(vcs_recorder_t *r, int kind, int copy, i
   return best;
 }
 
-/* Two of them are never at the same place. */
+/* The same, trying the object that the copy extended last. Two live objects of a kind never have the same window. */
 VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, int window) {
   const int guess = r->recent[kind][copy];
   vcs_live_t *live = &r->live[kind][guess];
@@ -426,7 +429,7 @@ VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, i
   return vcs_live_search(r, kind, copy, y, window);
 }
 
-/* `rows` rows from y on follow those that an object has. */
+/* Adds `rows` equal rows from y on to a live object. */
 VCS_FN void vcs_live_add(vcs_live_t *live, int y, int rows, uint8_t colour, int window, uint64_t bits, uint64_t shown) {
   vcs_live_commit(live);
   if (live->window != window) {
@@ -453,7 +456,7 @@ VCS_SLOW_FN void vcs_live_add_piece(vcs_live_t *live, int y, uint8_t colour, int
   live->shown |= shown;
 }
 
-/* Adds pixels of a player, missile or ball: those of one window in equal rows, or in a piece of one row (rows 0). */
+/* Adds the pixels of one window of a player, missile or ball: of equal rows, or of a piece of one row (rows 0). */
 VCS_FN void vcs_record_sprite(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, int copy, uint8_t colour,
                               int window, uint64_t bits, uint64_t shown) {
   vcs_live_t *live = vcs_live_find(r, kind, copy, y, window);
@@ -465,8 +468,8 @@ VCS_FN void vcs_record_sprite(vcs_recorder_t *r, int kind, uint64_t look, int y,
   }
 }
 
-/* The group that goes on with copies of NUSIZ `group` in row y, whose first window is given, if nothing else of the
- * kind may go on. *none: nothing may. */
+/* Returns the live group that the copies of NUSIZ `group` in row y extend; `window` is their first window. NULL: there
+ * is none, or row y may extend another object of the kind. Sets *none if row y may extend no object of the kind. */
 VCS_SLOW_FN vcs_live_t *vcs_group_search(vcs_recorder_t *r, int kind, int y, int window, unsigned group, bool *none) {
   vcs_live_t *found = NULL;
   *none = true;
@@ -482,8 +485,8 @@ VCS_SLOW_FN vcs_live_t *vcs_group_search(vcs_recorder_t *r, int kind, int y, int
   return found;
 }
 
-/* Adds the pixels of all copies as those of one group. Returns false if they are not equal, or pass the right edge, or
- * other objects of the kind may go on with them. All lit pixels are seen. */
+/* Adds the pixels of all copies as those of one group. Returns false if the copies differ, pass the right edge, or may
+ * extend single objects of the kind. All lit pixels are seen. */
 VCS_FN bool vcs_record_group(vcs_recorder_t *r, int kind, uint64_t look, int y, int rows, int window, int width,
                              const uint64_t lit[3]) {
   const unsigned group = look >> 8 & 7;
@@ -557,8 +560,8 @@ VCS_FN void vcs_record_windows(vcs_recorder_t *r, int kind, uint64_t look, int y
 /* ---- The playfield -------------------------------------------------------------------------------------------------
  */
 
-/* Lists a block that ends before row `end`. One for which there is no space is written nowhere: when it was written to
- * a local object instead, nvcc 13.0 dropped the stores to both places (tests/ptx_to_c.py). */
+/* Lists a block that ends before row `end`, unless the list is full. A full list must not be replaced by a local object
+ * here: nvcc 13.0 then dropped the stores to both (tests/ptx_to_c.py). */
 VCS_FN void vcs_block_end(vcs_recorder_t *r, const vcs_block_t *block, int end) {
   const vcs_block_seen_t *seen = &r->seen[block->x];
   const int w = block->w, h = end - block->y;
@@ -611,7 +614,7 @@ VCS_SLOW_FN void vcs_block_see(vcs_recorder_t *r, vcs_block_t *block, int y, int
   seen->seen += (end - y) * ones;
 }
 
-/* The first cell after one that is set in a set that has one, and the last one before it. */
+/* Return the first cell of a set after `at`, and the last one before `at`. There must be one. */
 VCS_HOT_FN int vcs_next_cell(const uint64_t set[3], int words, int at) {
   int w = ++at >> 6;
   uint64_t bits = set[w] >> (at & 63) << (at & 63);
@@ -639,9 +642,9 @@ VCS_FN uint8_t vcs_hue_at(const vcs_hues_t *hues, int x) {
   return hues->from[i].colour;
 }
 
-/* Ends and begins blocks before row y, from which on these cells of 1 << cell pixels are lit, in so many words;
- * `breaks` are those with which another colour begins. A block goes on if it begins, ends and is coloured like a run of
- * the row.
+/* Ends and begins blocks before row y. `lit` has the cells of 1 << cell pixels that are lit from row y on, in `words`
+ * words; `breaks` has the cells at which another colour begins. A run of lit cells extends a block that has the same
+ * ends and colour.
  */
 VCS_HOT_FN void vcs_blocks_turn(vcs_recorder_t *r, int y, const uint64_t *lit, const uint64_t *breaks,
                                 const vcs_hues_t *hues, int words, int cell) {
@@ -655,7 +658,7 @@ VCS_HOT_FN void vcs_blocks_turn(vcs_recorder_t *r, int y, const uint64_t *lit, c
     common |= starts[w] & r->starts[w];
     differ |= ends[w] ^ r->ends[w];
   }
-  if (common && VCS_UNLIKELY(colour < 0 || colour != r->colour)) { /* those of another colour */
+  if (common && VCS_UNLIKELY(colour < 0 || colour != r->colour)) { /* blocks of another colour than the run */
     for (int w = 0; w < words; w++) {
       for (uint64_t left = starts[w] & r->starts[w]; left; left &= left - 1) {
         const int x = (64 * w + VCS_LOWEST_64(left)) << cell;
@@ -663,7 +666,7 @@ VCS_HOT_FN void vcs_blocks_turn(vcs_recorder_t *r, int y, const uint64_t *lit, c
       }
     }
   }
-  if (common && differ) { /* those that have another end */
+  if (common && differ) { /* blocks that have another end than the run */
     for (int w = 0; w < words; w++) {
       for (uint64_t left = ends[w] ^ r->ends[w]; left; left &= left - 1) {
         const int end = 64 * w + VCS_LOWEST_64(left);
@@ -695,7 +698,7 @@ VCS_HOT_FN void vcs_blocks_turn(vcs_recorder_t *r, int y, const uint64_t *lit, c
   r->colour = colour;
 }
 
-/* All blocks end. */
+/* Ends all live blocks. */
 VCS_SLOW_FN void vcs_blocks_end(vcs_recorder_t *r) {
   for (int w = 0; w < 3; w++) {
     for (uint64_t left = r->starts[w]; left; left &= left - 1)
@@ -704,7 +707,7 @@ VCS_SLOW_FN void vcs_blocks_end(vcs_recorder_t *r) {
   }
 }
 
-/* Counts cells of another size from now on. */
+/* Converts `starts` and `ends` to cells of another size. */
 VCS_SLOW_FN void vcs_blocks_resize(vcs_recorder_t *r, int cell) {
   uint64_t starts[3] = {0, 0, 0}, ends[3] = {0, 0, 0};
   for (int w = 0; w < 3; w++) {
@@ -722,7 +725,7 @@ VCS_SLOW_FN void vcs_blocks_resize(vcs_recorder_t *r, int cell) {
   r->cell = cell;
 }
 
-/* The lowest bits of the sixteen groups of four bits. */
+/* Returns the lowest bit of each of the sixteen groups of four bits. */
 VCS_FN uint64_t vcs_fourths(uint64_t bits) {
   bits &= 0x1111111111111111ULL;
   bits = (bits | bits >> 3) & 0x0303030303030303ULL;
@@ -730,9 +733,9 @@ VCS_FN uint64_t vcs_fourths(uint64_t bits) {
   return (bits * 0x0001001001001000ULL) >> 48;
 }
 
-/* Rows [y, end) of the playfield are equal: each run of lit pixels of one colour makes the block above it longer, or is
- * a new one. Blocks that do not go on are listed. Nearly always all runs begin and end at multiples of four pixels, and
- * then a row is a word of 40 cells. All lit pixels are seen if `shown` is NULL. */
+/* Adds rows [y, end) of the playfield, which are equal: each run of lit pixels of one colour extends the block above it
+ * or begins a new one. Blocks that are not extended end. Nearly always all runs begin and end at multiples of four
+ * pixels, and then a row is one word of 40 cells. All lit pixels are seen if `shown` is NULL. */
 VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_hues_t *hues, int y, int end, const uint64_t lit[3],
                                 const uint64_t *shown) {
   uint64_t breaks[3] = {0, 0, 0}, edges = (lit[0] ^ lit[0] >> 1) | (lit[1] ^ lit[1] >> 1) | (lit[2] ^ lit[2] >> 1);
@@ -769,7 +772,8 @@ VCS_SLOW_FN void vcs_blocks_add(vcs_recorder_t *r, const vcs_hues_t *hues, int y
   }
 }
 
-/* What else there is to the playfield than its pixels: the colours of its halves, or VCS_HUES, if there are more. */
+/* The look of the playfield is everything but its pixels: the colours of its halves, or VCS_HUES if it has more
+ * colours. */
 #define VCS_HUES (1ULL << 63)
 VCS_FN uint64_t vcs_field_look(unsigned left, unsigned right) { return (uint64_t)left << 24 | (uint64_t)right << 32; }
 
@@ -799,7 +803,7 @@ VCS_FN void vcs_field_add(vcs_recorder_t *r, uint64_t look, const vcs_hues_t *hu
 VCS_FN int vcs_streak_y(const vcs_streak_t *streak) { return (int16_t)streak->span; }
 VCS_FN int vcs_streak_rows(const vcs_streak_t *streak) { return (int)(streak->span >> 16 & 0xFFFF); }
 
-/* Adds streaks of a kind that have ended; one without rows is a piece of a row. */
+/* Adds streaks of a kind that have ended to its objects; a streak of 0 rows is a piece of a row. */
 VCS_SLOW_FN void vcs_streaks_add(vcs_recorder_t *r, int kind, const vcs_streak_t *streak, int count) {
   for (int i = 0; i < count; i++, streak++) {
     const int y = vcs_streak_y(streak), rows = vcs_streak_rows(streak);
@@ -814,7 +818,8 @@ VCS_SLOW_FN void vcs_streaks_add(vcs_recorder_t *r, int kind, const vcs_streak_t
   }
 }
 
-/* A kind has more streaks than a log takes: from now on they are added at once. */
+/* Stops logging a kind whose streaks no longer fit in the log: all are added to its objects, those to come as soon as
+ * they end. */
 VCS_SLOW_FN void vcs_log_stop(vcs_recorder_t *r, int kind) {
   const vcs_streak_t *entry = r->log->entry[kind];
   r->logging &= (uint8_t) ~(1u << kind);
@@ -835,7 +840,7 @@ VCS_FN void vcs_hues_copy(vcs_hues_t *to, const vcs_hues_t *from) {
   for (int i = 0; i < from->count; i++) to->from[i] = from->from[i];
 }
 
-/* Keeps the colours of a streak of the playfield; those of the streak before are often the same. */
+/* Keeps the colours of a streak of the playfield; they are often those of the streak before it. */
 VCS_SLOW_FN void vcs_log_hues(vcs_recorder_t *r, vcs_streak_t *streak) {
   vcs_log_t *log = r->log;
   if (!log->hues_count || !vcs_are_same_hues(&log->hues[log->hues_count - 1], &r->hues))
@@ -843,8 +848,7 @@ VCS_SLOW_FN void vcs_log_hues(vcs_recorder_t *r, vcs_streak_t *streak) {
   streak->look |= (unsigned)log->hues_count;
 }
 
-/* The same for a streak that is not simply an entry of the log: it has several colours, or is the last that the log
- * takes, or is not logged. */
+/* vcs_streak_done for a streak that has several colours, is the last for which the log has room, or is not logged. */
 VCS_SLOW_FN void vcs_streak_done_slowly(vcs_recorder_t *r, int kind) {
   vcs_streak_t *streak = r->streak[kind];
   if (!r->limit[kind]) {
@@ -857,7 +861,8 @@ VCS_SLOW_FN void vcs_streak_done_slowly(vcs_recorder_t *r, int kind) {
     vcs_log_stop(r, kind);
 }
 
-/* The present streak of an object has ended after so many rows: it is logged, or added. Returns the next one. */
+/* Ends the present streak of an object after `rows` rows: logs it, or adds it to the objects. Returns the next
+ * streak. */
 VCS_FN vcs_streak_t *vcs_streak_done(vcs_recorder_t *r, int kind, int rows) {
   vcs_streak_t *streak = r->streak[kind];
   streak->span |= (uint64_t)(unsigned)rows << 16;
@@ -873,7 +878,7 @@ VCS_FN bool vcs_is_same(const uint64_t a[3], const uint64_t b[3]) {
   return !((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]));
 }
 
-/* Whether streaks are those of the last frame from number `first` on. */
+/* Whether `count` streaks are equal to those of the last frame from number `first` on. */
 VCS_FN bool vcs_are_equal(const vcs_streak_t *a, const vcs_streak_t *last, int first, int count) {
   const vcs_streak_t *b = &last[first];
   for (int i = 0; i < count; i++) {
@@ -885,7 +890,8 @@ VCS_FN bool vcs_are_equal(const vcs_streak_t *a, const vcs_streak_t *last, int f
   return true;
 }
 
-/* The entries of a kind up to which nothing can go on with what follows, and the row after their last one. */
+/* Returns the end of the passage that begins with streak `from`: no object can extend from it into later streaks. Sets
+ * *end to the row after its last one. */
 VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count, int *end) {
   *end = 0;
   for (; from < count; from++) {
@@ -896,13 +902,13 @@ VCS_FN int vcs_passage_end(const vcs_streak_t *entry, int from, int count, int *
   return from;
 }
 
-/* All objects of a kind end. */
+/* Ends all live objects of a kind. */
 VCS_FN void vcs_live_end_all(vcs_recorder_t *r, int kind) {
   for (int i = 0; i < r->lives[kind]; i++) vcs_live_end(r, &r->live[kind][i]);
   r->lives[kind] = 0;
 }
 
-/* Notes the passage of the streaks [from, to) that has become the objects from number `first` on. */
+/* Notes that streaks [from, to) are a passage and became objects [first, end). */
 VCS_FN void vcs_passage_add(vcs_log_t *log, int kind, int from, int to, int32_t first, int32_t end, int32_t unseen,
                             int row) {
   const vcs_passage_t passage = {(int16_t)from,          (int16_t)(to - from), (int16_t)first,
@@ -916,7 +922,7 @@ VCS_FN int vcs_passage_next(const vcs_log_t *last, int kind, int old, int y) {
   return old;
 }
 
-/* Copies objects that are not in the same place. */
+/* Copies objects between arrays that do not overlap. */
 VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t count) {
 #if defined(__CUDA_ARCH__)
   for (int32_t i = 0; i < count; i++) to[i] = from[i];
@@ -927,7 +933,8 @@ VCS_FN void vcs_objects_copy(vcs_object_t *to, const vcs_object_t *from, int32_t
 #endif
 }
 
-/* Whether the streaks of a player, missile or ball from number `from` on are a passage of the last frame. */
+/* Whether the streaks of a player, missile or ball from number `from` on are equal to passage `was` of the last
+ * frame. */
 VCS_FN bool vcs_passage_repeats(const vcs_log_t *now, const vcs_log_t *last, int kind, int from,
                                 const vcs_passage_t *was) {
   const vcs_streak_t *entry = &now->entry[kind][from];
@@ -936,8 +943,8 @@ VCS_FN bool vcs_passage_repeats(const vcs_log_t *now, const vcs_log_t *last, int
          (more == 0 || vcs_streak_y(&entry[was->entries]) > was->end + VCS_OBJECT_GAP);
 }
 
-/* Makes objects of the streaks of a player, missile or ball. They are parted where nothing goes on, and a passage that
- * was the same in the last frame has the same objects. */
+/* Makes objects from the streaks of a player, missile or ball, passage by passage. If a passage is equal to one of the
+ * last frame, its objects are copied. */
 VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
   vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
@@ -961,7 +968,7 @@ VCS_SLOW_FN void vcs_log_sprites(vcs_recorder_t *r, int kind) {
   }
 }
 
-/* Whether a streak of the playfield is number j of the last frame. */
+/* Whether a streak of the playfield is equal to number j of the last frame. */
 VCS_FN bool vcs_is_same_field(const vcs_log_t *now, const vcs_log_t *last, const vcs_streak_t *a, int j) {
   const vcs_streak_t *b = &last->entry[VCS_PF][j];
   if (a->span >> VCS_LAST_AT) return a->span >> VCS_LAST_AT == (unsigned)(j + 1);
@@ -972,7 +979,7 @@ VCS_FN bool vcs_is_same_field(const vcs_log_t *now, const vcs_log_t *last, const
          vcs_are_equal(&alike, last->entry[VCS_PF], j, 1);
 }
 
-/* Finds for each streak of the playfield the number of the same one in the last frame, or -1. */
+/* Finds for each streak of the playfield the number of the equal one in the last frame, or -1. */
 VCS_SLOW_FN void vcs_field_match(const vcs_log_t *now, const vcs_log_t *last, int16_t match[VCS_ENTRIES + 1]) {
   const vcs_streak_t *a = now->entry[VCS_PF], *b = last->entry[VCS_PF];
   for (int i = 0, j = 0; i < now->count[VCS_PF]; i++) {
@@ -982,8 +989,7 @@ VCS_SLOW_FN void vcs_field_match(const vcs_log_t *now, const vcs_log_t *last, in
   }
 }
 
-/* Whether no block goes on from the streak before number i to it, given that none did from j - 1 to j in the last
- * frame.
+/* Whether no block extends from streak i - 1 into streak i, given that none did from j - 1 into j in the last frame.
  */
 VCS_FN bool vcs_field_parts(const vcs_log_t *now, const int16_t *match, int i, int j) {
   const vcs_streak_t *a = now->entry[VCS_PF];
@@ -991,7 +997,7 @@ VCS_FN bool vcs_field_parts(const vcs_log_t *now, const int16_t *match, int i, i
   return vcs_streak_y(&a[i]) != vcs_streak_y(&a[i - 1]) + vcs_streak_rows(&a[i - 1]);
 }
 
-/* Whether the streaks from number i on are a passage of the last frame. */
+/* Whether the streaks of the playfield from number i on are equal to passage `was` of the last frame. */
 VCS_FN bool vcs_field_repeats(const vcs_log_t *now, const int16_t *match, int i, const vcs_passage_t *was) {
   if (match[i] != was->entry || was->entries > now->count[VCS_PF] - i) return false;
   for (int k = 1; k < was->entries; k++) {
@@ -1001,7 +1007,7 @@ VCS_FN bool vcs_field_repeats(const vcs_log_t *now, const int16_t *match, int i,
          vcs_field_parts(now, match, i + was->entries, was->entry + was->entries);
 }
 
-/* Makes blocks of the streaks of the playfield, whose passages are known when blocks have been made of them. */
+/* Makes blocks from the streaks of the playfield. Where a passage ends is known only after its blocks are made. */
 VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
   vcs_log_t *now = r->log;
   const vcs_log_t *last = &r->memory->log[!r->turn];
@@ -1048,14 +1054,15 @@ VCS_SLOW_FN void vcs_log_field(vcs_recorder_t *r) {
 /* ---- Rows ----------------------------------------------------------------------------------------------------------
  */
 
-/* The streak of an object ends before row y. */
+/* Ends the streak of an object before row y. */
 VCS_FN void vcs_streak_end(vcs_recorder_t *r, int kind, int y) {
   r->on &= (uint8_t) ~(1u << kind);
   r->partly &= (uint8_t) ~(1u << kind);
   vcs_streak_done(r, kind, y - vcs_streak_y(r->streak[kind]));
 }
 
-/* A whole row of an object, all of which is seen: its streak goes on, or ends and another one begins. */
+/* Adds a whole row of an object that is not covered: the row extends its streak, or ends the streak and begins
+ * another. */
 VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit) {
   const unsigned bit = 1u << kind;
   vcs_streak_t *streak = r->streak[kind];
@@ -1070,7 +1077,7 @@ VCS_FN void vcs_streak_row(vcs_recorder_t *r, int kind, uint64_t look, int y, co
   for (int w = 0; w < 3; w++) streak->lit.word[w] = lit[w];
 }
 
-/* The same for one of whose pixels those that are hidden are not seen; NULL: all are. */
+/* The same for an object of which the pixels `hidden` are covered; NULL: none are. */
 VCS_SLOW_FN void vcs_streak_row_covered(vcs_recorder_t *r, int kind, uint64_t look, int y, const uint64_t *lit,
                                         const uint64_t *hidden) {
   const uint64_t none[3] = {0, 0, 0}, *out = hidden ? hidden : none;
@@ -1094,7 +1101,7 @@ VCS_SLOW_FN void vcs_streak_row_covered(vcs_recorder_t *r, int kind, uint64_t lo
   r->partly |= (uint8_t)(1u << kind);
 }
 
-/* An object is about to change at pixel x of the row: what it is so far is where it is now. */
+/* Notes the stance of an object before it changes at pixel x of the row. */
 VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x) {
   if (kind == VCS_PF) return;
   const vcs_stance_t now = {m->pos[kind], vcs_nusiz_of(m, kind), (uint8_t)x};
@@ -1106,13 +1113,13 @@ VCS_FN void vcs_record_stance(const vcs_t *m, vcs_recorder_t *r, int kind, int x
   r->stirred |= (uint8_t)(1u << kind);
 }
 
-/* Whether all stances of a row are the present one. */
+/* Whether an object has its present stance in the whole row. */
 VCS_FN bool vcs_stands_still(const vcs_t *m, const vcs_recorder_t *r, int kind) {
   return r->stances[kind] == 0 || (r->stances[kind] == 1 && r->stance[kind][0].pos == m->pos[kind] &&
                                    r->stance[kind][0].nusiz == vcs_nusiz_of(m, kind));
 }
 
-/* Pixels [x0, x1) of row y of an object that has been at other places in it. They have one colour. */
+/* Adds pixels [x0, x1) of row y, which have one colour, of an object with several stances in the row. */
 VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind, int y, int x0, int x1, unsigned colour,
                                     const uint64_t *lit, const uint64_t *hidden) {
   if (r->on >> kind & 1) vcs_streak_end(r, kind, y);
@@ -1133,7 +1140,8 @@ VCS_SLOW_FN void vcs_record_stances(const vcs_t *m, vcs_recorder_t *r, int kind,
   }
 }
 
-/* What covers the objects: P0 and M0, P1 and M1, the ball, the playfield. Those of one colour do not cover each other.
+/* The pixels that cover P0 and M0, P1 and M1, the ball, and the playfield. Objects of one colour do not cover each
+ * other.
  */
 typedef struct {
   uint64_t word[4][3];
@@ -1142,7 +1150,7 @@ VCS_FN const uint64_t *vcs_cover_of(const vcs_cover_t *cover, int kind) {
   return cover->word[kind >= VCS_BL ? kind - 2 : kind & 1];
 }
 
-/* What the objects of each colour light (vcs_layers_t): PF and BL, P1 and M1, P0 and M0. */
+/* Joins the pixels of the objects of each colour (vcs_layers_t): PF and BL, P1 and M1, P0 and M0. */
 VCS_FN void vcs_join_layers(unsigned lit, const vcs_pixels_t line[VCS_OBJECTS], vcs_layers_t *layers) {
   for (int i = 0; i < VCS_LAYERS; i++) layers->word[i][0] = layers->word[i][1] = layers->word[i][2] = 0;
   for (; lit; lit &= lit - 1) {
@@ -1152,8 +1160,8 @@ VCS_FN void vcs_join_layers(unsigned lit, const vcs_pixels_t line[VCS_OBJECTS], 
   }
 }
 
-/* Finds what covers the objects that are lit, with [blank, VCS_COMB_PIXELS) in any case. `layers` is NULL, or as
- * painted. Returns false if nothing does. */
+/* Finds the pixels that cover the objects `lit`; pixels [blank, VCS_COMB_PIXELS), which HMOVE blanks, cover all of
+ * them. `layers` is NULL, or the layers as painted. Returns false if no lit pixel is covered. */
 VCS_FN bool vcs_find_cover(const vcs_t *m, unsigned ctrlpf, unsigned lit, const vcs_pixels_t line[VCS_OBJECTS],
                            const vcs_layers_t *layers, int blank, vcs_cover_t *cover) {
   const bool scored = vcs_is_scored(m, ctrlpf), front = (ctrlpf & 4) && !scored;
@@ -1179,24 +1187,24 @@ VCS_FN bool vcs_find_cover(const vcs_t *m, unsigned ctrlpf, unsigned lit, const 
     cover->word[0][w] = (front ? both_fields : 0) | blanked;
     cover->word[1][w] = p0 | (front ? both_fields : field & ~right) | blanked;
     cover->word[2][w] = (front ? 0 : p0 | p1 | field) | blanked;
-    /* with the score's colours it has the left player's on the left half, and is in front of the right one */
+    /* in score mode its left half has the colour of P0, and is in front of P1 */
     cover->word[3][w] = (front ? 0 : p0 | (scored ? p1 & right : p1)) | blanked;
   }
   return true;
 }
 
-/* What all objects of a row have in common: colours and priorities. */
+/* Returns the colours and CTRLPF of a row, which concern all of its objects, as one number. */
 VCS_FN uint64_t vcs_row_common(const vcs_t *m) {
   return m->colu[VCS_COLUPF] | m->colu[VCS_COLUP0] << 8 | m->colu[VCS_COLUP1] << 16 | (uint64_t)m->ctrlpf << 32;
 }
 
-/* Adds a whole row y, in which objects of the set `on` may be lit; `changed` are the objects, or VCS_LOOK, that are not
- * as in the row above. `layers` is NULL, or as painted. [blank, VCS_COMB_PIXELS) is blanked. Only what has changed is
- * compared with its streak, and what is, or was, partly covered. */
+/* Adds a whole row y, in which objects of the set `on` may be lit; `changed` are the objects, or VCS_LOOK, that differ
+ * from the row above. `layers` is NULL, or the layers as painted. HMOVE blanks pixels [blank, VCS_COMB_PIXELS). Only
+ * objects that have changed, or are or were partly covered, are compared with their streaks. */
 VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on, unsigned changed,
                            const vcs_pixels_t line[VCS_OBJECTS], const vcs_layers_t *layers, int blank) {
   const uint64_t common = vcs_row_common(m); /* a colour that changes while its objects are off is in no `changed` */
-  const bool same = common == r->common && blank == r->blank && (m->ctrlpf & 6) != 6; /* 6: what is on counts, too */
+  const bool same = common == r->common && blank == r->blank && (m->ctrlpf & 6) != 6; /* 6: `on` matters, too */
   vcs_cover_t cover;
   changed |= r->unknown;
   r->common = common;
@@ -1245,7 +1253,7 @@ VCS_FN void vcs_record_row(const vcs_t *m, vcs_recorder_t *r, int y, unsigned on
   }
 }
 
-/* Collects what is lit and what is hidden in pixels [x0, x1) of the row. */
+/* Collects the lit and the covered pixels of each object in [x0, x1) of the row. */
 VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int x1, unsigned on,
                                  const vcs_pixels_t line[VCS_OBJECTS], const vcs_layers_t *layers, int blank) {
   vcs_pieces_t *row = &r->row;
@@ -1280,8 +1288,8 @@ VCS_SLOW_FN void vcs_row_collect(const vcs_t *m, vcs_recorder_t *r, int x0, int 
   row->collected = (uint8_t)x1;
 }
 
-/* Notes the colours of row y from pixel x on. What is lit may be collected later, as long as priorities stay and each
- * object has one mask for the whole row: `line`, or that of a later piece. */
+/* Notes the colours of row y from pixel x on. Lit pixels may be collected later, as long as CTRLPF stays and the masks
+ * of a later piece are right for this piece, too. */
 VCS_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x, unsigned on,
                              const vcs_pixels_t line[VCS_OBJECTS], int blank) {
   vcs_pieces_t *row = &r->row;
@@ -1305,7 +1313,7 @@ VCS_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x, un
   row->piece[n].field_2 = m->colu[scored ? VCS_COLUP1 : VCS_COLUPF];
 }
 
-/* Whether what is lit has not been collected up to pixel x of the row. */
+/* Whether pixels of the row before x have not been collected yet. */
 VCS_FN bool vcs_row_waits(const vcs_recorder_t *r, int x) { return r->row_y >= 0 && r->row.collected < x; }
 
 VCS_FN int vcs_piece_end(const vcs_pieces_t *row, int i) {
@@ -1315,8 +1323,8 @@ VCS_FN uint8_t vcs_piece_colour(const vcs_pieces_t *row, int i, int kind) {
   return kind == VCS_BL ? row->piece[i].ball : row->piece[i].player[kind & 1];
 }
 
-/* The look of an object in a row of pieces that has been at one place. Each copy has the colour of the first piece that
- * shows it. Returns false if a copy that passes the right edge may have two. */
+/* Finds the look of an object that has one stance in a row of pieces. Each copy has the colour of the first piece that
+ * shows it. Returns false if a copy passes the right edge and so may have two colours. */
 VCS_SLOW_FN bool vcs_pieces_look(const vcs_t *m, const vcs_pieces_t *row, int kind, const uint64_t *lit,
                                  const uint64_t *hidden, uint64_t *look) {
   const unsigned nusiz = vcs_nusiz_of(m, kind), first = vcs_piece_colour(row, 0, kind);
@@ -1348,8 +1356,8 @@ VCS_SLOW_FN bool vcs_pieces_look(const vcs_t *m, const vcs_pieces_t *row, int ki
   return true;
 }
 
-/* The playfield's colours in a row of pieces. Returns its look, and the hues in r->hues, which are those of its streak;
- * a streak with other ones ends first. */
+/* vcs_pieces_field finds the playfield's colours in a row of pieces and returns its look. If that is VCS_HUES, the
+ * colours are in r->hues, which belongs to the present streak; a streak with other colours ends first. */
 VCS_FN void vcs_hues_add(vcs_hues_t *hues, int x, uint8_t colour) {
   if (hues->count && hues->from[hues->count - 1].colour == colour) return;
   if (hues->count > VCS_ROW_PIECES) return;
@@ -1377,7 +1385,7 @@ VCS_SLOW_FN uint64_t vcs_pieces_field(vcs_recorder_t *r, int y) {
   return VCS_HUES;
 }
 
-/* Adds a row of pieces, which is complete. */
+/* Adds a complete row of pieces. */
 VCS_SLOW_FN void vcs_record_pieces(const vcs_t *m, vcs_recorder_t *r) {
   const vcs_pieces_t *row = &r->row;
   const int y = r->row_y;
@@ -1409,13 +1417,13 @@ VCS_SLOW_FN void vcs_record_pieces(const vcs_t *m, vcs_recorder_t *r) {
   }
 }
 
-/* A row has ended. */
+/* Ends a row. */
 VCS_FN void vcs_record_row_end(const vcs_t *m, vcs_recorder_t *r) {
   if (r->row_y >= 0) vcs_record_pieces(m, r);
   for (; r->stirred; r->stirred &= (uint8_t)(r->stirred - 1)) r->stances[VCS_LOWEST((unsigned)r->stirred)] = 0;
 }
 
-/* The frame is over, before row y: its rows are complete. */
+/* Ends the last row and all streaks of a frame that is over, before row y. */
 VCS_SLOW_FN void vcs_recorder_finish(const vcs_t *m, vcs_recorder_t *r, int y) {
   vcs_record_row_end(m, r);
   for (unsigned on = r->on; on; on &= on - 1) vcs_streak_end(r, VCS_LOWEST(on), y);
@@ -1424,7 +1432,7 @@ VCS_SLOW_FN void vcs_recorder_finish(const vcs_t *m, vcs_recorder_t *r, int y) {
 /* ---- The list ------------------------------------------------------------------------------------------------------
  */
 
-/* Numbers in the order of the list: y, then x and kind. */
+/* Returns a number that sorts objects in the order of the list: y, then x and kind. */
 VCS_FN uint32_t vcs_order_of(const vcs_object_t *o) {
   return (uint32_t)o->y << 11 | (uint32_t)o->x << 3 | (uint32_t)o->kind;
 }
@@ -1455,7 +1463,7 @@ VCS_SLOW_FN void vcs_recorder_make_objects(vcs_recorder_t *r) {
   r->log->sprites = r->sprites;
 }
 
-/* The frame is the same as the last one whose objects were made. */
+/* Takes the objects of the last frame, because the present frame is equal to it. */
 VCS_FN void vcs_recorder_take_last(vcs_recorder_t *r) {
   r->turn = !r->turn;
   r->log = &r->memory->log[r->turn];
@@ -1466,8 +1474,8 @@ VCS_FN void vcs_recorder_take_last(vcs_recorder_t *r) {
   r->made = true;
 }
 
-/* Lists the objects of a frame that is over, from top to bottom, and returns their number. If there is no space for
- * all, the last blocks give way. */
+/* Lists the objects of a frame that is over, from top to bottom, and returns their number. If they do not fit, the last
+ * blocks are left out. */
 VCS_SLOW_FN int32_t vcs_recorder_list(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
   if (!r->made) vcs_recorder_make_objects(r);
   const int32_t sprites = r->sprites < capacity ? r->sprites : capacity;

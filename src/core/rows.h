@@ -1,29 +1,29 @@
-/* rows.h: the picture of a frame whose TIA sleeps (tia_asleep.h).
+/* rows.h: paints the picture of a frame whose TIA sleeps (tia_asleep.h).
  *
- * While the CPU runs, nothing is drawn. When something that shows is about to change, all rows that have ended by then
- * are painted, with the registers as they still are:
+ * While the CPU runs, nothing is drawn. Before a change that shows, all rows that the beam has finished are painted,
+ * with the registers as they are before the change:
  *
  *   line 50   |  blank  |=============================|      no change since line 49: a copy of the row above
- *   line 51   |  GRP0   |=============================|      the masks of what has changed, then the whole row
+ *   line 51   |  GRP0   |=============================|      new masks of the objects that changed, then the whole row
  *   line 52   |  GRP0   |========| GRP1 |=============|      P1's mask is its old one up to the change and its new one
  *                                                            from there on; the row is painted once, at its end
- *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed stay as they were
- *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to it, then goes on
+ *   line 53   |  PF1    |=====| PF1 |=================|      PF1's bits that the beam has passed keep their values
+ *   line 54   |         |===| COLUBK |================|      a colour: the row is painted up to the change
  *
- * Most changes need none of this. An object that is off shows neither where it moves nor its colour. A player, missile
- * or ball that the beam has not reached is in all of the row as it is after the change: nothing is cut or painted, and
- * programs mostly write GRPx and COLUPx just in front of their players.
+ * Most changes need none of this. A move or a new colour of an object that is off does not show. A player, missile or
+ * ball that changes before the beam reaches it has its new state in the whole row: nothing is cut or painted. Most
+ * writes of GRPx and COLUPx are of this kind.
  *
- * A change of the playfield shows from the next bit on, four pixels each. So a row only keeps the bits that its two
- * halves have shown (`field`), and makes one mask of them at its end.
+ * A change of the playfield shows from its next bit on; a bit is four pixels. So a row only keeps the bits that the
+ * beam has passed in its two halves (`field`), and makes one mask of them at its end.
  *
- * Masks are those that collisions need too (vcs_video_t: line, stale). HMOVE's blanks are kept by row. This is only for
- * frames that are drawn from top to bottom. A frame that stops in the picture shows things that depend on where it
- * stops, and is run again by a TIA that draws (tia_beam.h).
+ * Collisions use the same masks (vcs_video_t: line, stale). The pixels that HMOVE blanks are kept by row (`comb`). Only
+ * frames that are drawn from top to bottom are painted this way. If a frame stops while the beam is in the picture, its
+ * picture depends on the clock at which it stops; such a frame is run again by the TIA that draws (tia_beam.h).
  *
- * The functions that paint are compiled once more with a recorder of objects (src/host/record_rows.c), which sees each
- * row or piece of a row that is painted, those copies of the row above them that HMOVE blanks otherwise, and each
- * object before it changes in the middle of a row. Frames without a recorder pay nothing for it.
+ * The functions that paint are compiled a second time with a recorder of objects (src/host/record_rows.c). It receives
+ * each row or piece of a row that is painted, each copied row in which HMOVE blanks other pixels than in the row above,
+ * and each object before it changes in the middle of a row. Frames without a recorder pay nothing for it.
  */
 #ifndef VCS_CORE_ROWS_H
 #define VCS_CORE_ROWS_H
@@ -41,37 +41,37 @@
 enum { VCS_ROWS_MOST = VCS_FRAME_BYTES / VCS_WIDTH + 1 };
 
 typedef struct vcs_rows {
-  int32_t clock;                    /* clock of the frame of the first pixel of the row that is being painted */
-  int32_t number;                   /* ... its number in the picture */
-  uint8_t *row;                     /* ... its bytes */
-  uint8_t x;                        /* ... the pixel up to which it is painted */
-  uint8_t dirty;                    /* objects, or VCS_LOOK, that are not as in the row above it */
-  uint8_t split;                    /* objects that have changed in this row, and ... */
-  uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
-  vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
-  uint64_t field;                   /* bits of PF0 to PF2 in the left half of the row, and in the right half, ... */
-  uint64_t kept;                    /* ... which may have changed since the beam passed them */
+  int32_t clock;                    /* clock of the frame at the first pixel of the present row */
+  int32_t number;                   /* number of that row in the picture */
+  uint8_t *row;                     /* its bytes */
+  uint8_t x;                        /* the pixel up to which it is painted */
+  uint8_t dirty;                    /* objects, or VCS_LOOK, that differ from the row above it */
+  uint8_t split;                    /* objects that have changed in this row: ... */
+  uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel they light ... */
+  vcs_pixels_t before[VCS_OBJECTS]; /* ... these pixels */
+  uint64_t field;                   /* bits of PF0 to PF2 that the row has shown, in its left and right half, ... */
+  uint64_t kept;                    /* ... valid in the bits of this mask */
   uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
   struct vcs_recorder *recorder;    /* of objects, or NULL, ... */
-  struct vcs_row_log *log;          /* ... or a log of the rows for one, or NULL */
+  struct vcs_row_log *log;          /* ... or a log of the rows for a recorder, or NULL */
   void (*cut_row)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                   int x); /* vcs_rows_cut, ... */
   void (*end_rows)(struct vcs_rows *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
-                   int32_t clock); /* ... and vcs_rows_end, or those by AVX-512, or with a recorder */
+                   int32_t clock); /* ... and vcs_rows_end, or their variants by AVX-512 or with a recorder */
 } vcs_rows_t;
 
-/* The functions that paint rows are compiled twice, so that a painter by AVX-512 is a part of the function that ends
- * rows. */
+/* The functions that paint rows are compiled twice, so that the painter by AVX-512 can be inlined into the function
+ * that ends rows. */
 typedef enum { VCS_ROWS_PLAIN, VCS_ROWS_WIDE } vcs_rows_kind_t;
 
-/* Copies words, because a load of two of them waits for stores of one. */
+/* Copies one word at a time: a load of two words would wait for earlier stores of single words. */
 VCS_FN void vcs_rows_copy(vcs_pixels_t *to, const vcs_pixels_t *from) {
   to->word[0] = from->word[0];
   to->word[1] = from->word[1];
   to->word[2] = from->word[2];
 }
 
-/* What an object lights in the row: up to its cut as before, then as it is now. */
+/* Joins the pixels of an object in the row: those of `before` up to its cut, then those of `now`. */
 VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int object, vcs_pixels_t *pixels) {
   const vcs_pixels_t *before = &rows->before[object];
   int x = rows->cut[object];
@@ -94,10 +94,10 @@ VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int o
 /* Pixels from the first one of an object to its last one, for players and missiles by NUSIZ. */
 VCS_TABLE(uint8_t, vcs_object_reach, 8, {8, 24, 40, 40, 72, 17, 72, 33})
 
-/* By NUSIZ: a shape times this is its copies, but for the one 64 pixels on. */
+/* By NUSIZ: a shape times this factor is the shape with its copies, except a copy 64 pixels further right. */
 VCS_TABLE(uint64_t, vcs_copies_near, 8, {1, 0x10001, 0x100000001, 0x100010001, 1, 1, 0x100000001, 1})
 
-/* Places a player and all its copies at once, which do not pass the right edge. */
+/* Places a player and all its copies at once; none of them passes the right edge. */
 VCS_HOT_FN void vcs_rows_place_player(const vcs_t *m, uint64_t word[3], unsigned player) {
   const unsigned nusiz = m->nusiz[player] & 7, w = m->pos[player] >> 6, s = m->pos[player] & 63;
   const uint64_t shape = vcs_player_shape(vcs_player_bits(m, (int)player), nusiz);
@@ -112,7 +112,7 @@ VCS_HOT_FN void vcs_rows_place_player(const vcs_t *m, uint64_t word[3], unsigned
   }
 }
 
-/* Makes the mask of an object that is on. A TIA that sleeps has no split objects and needs no set of lit ones. */
+/* Makes the mask of an object that is on. The TIA that sleeps keeps no halves of objects and no set of lit objects. */
 VCS_SLOW_FN void vcs_rows_make_mask(const vcs_t *m, vcs_video_t *video, int object) {
   video->stale &= (uint8_t) ~(1u << object);
   if (object <= VCS_P1 && m->pos[object] + vcs_object_reach(m->nusiz[object] & 7) <= VCS_WIDTH) {
@@ -134,12 +134,12 @@ VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int o
   }
 }
 
-/* PF0 to PF2, twice. */
+/* Returns PF0 to PF2, once for each half of the row. */
 VCS_FN uint64_t vcs_rows_field_now(const vcs_t *m) {
   return (m->pf[0] | (uint64_t)m->pf[1] << 8 | (uint64_t)m->pf[2] << 16) * 0x1000001;
 }
 
-/* What the playfield lights in the row if it is not split. */
+/* Finds the pixels of the playfield in the row, if `split` does not have the playfield. */
 VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t *pixels) {
   const uint64_t field = rows->field | (vcs_rows_field_now(m) & ~rows->kept);
   const uint8_t left[3] = {(uint8_t)field, (uint8_t)(field >> 8), (uint8_t)(field >> 16)};
@@ -147,14 +147,14 @@ VCS_FN void vcs_rows_field(const vcs_rows_t *rows, const vcs_t *m, vcs_pixels_t 
   vcs_place_playfield(left, right, m->pf_mirrored, pixels->word);
 }
 
-/* What two objects light. */
+/* Joins the pixels of two objects. */
 VCS_HOT_FN void vcs_rows_both(uint64_t both[3], const vcs_pixels_t *a, const vcs_pixels_t *b) {
   both[0] = a->word[0] | b->word[0];
   both[1] = a->word[1] | b->word[1];
   both[2] = a->word[2] | b->word[2];
 }
 
-/* The objects' priorities (vcs_line_colours) as layers. */
+/* Makes layers of the objects by their priorities (vcs_line_colours). */
 VCS_HOT_FN void vcs_rows_layers(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], vcs_layers_t *layers) {
   enum { PF, P1, P0 };
   layers->background = m->colu[VCS_COLUBK];
@@ -187,7 +187,7 @@ VCS_HOT_FN void vcs_rows_paint_layers(vcs_rows_kind_t kind, const vcs_layers_t *
   vcs_paint_layers(layers, from, to, row);
 }
 
-/* Makes the masks of the row; of objects that have changed in it, those that they have now are put aside. */
+/* Makes the masks of the row. For objects that have changed in the row, stores their present masks in `now`. */
 VCS_HOT_FN void vcs_rows_gather(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
                                 vcs_pixels_t now[VCS_OBJECTS]) {
   if (rows->kept) {
@@ -207,16 +207,16 @@ VCS_HOT_FN void vcs_rows_gather(const vcs_rows_t *rows, const vcs_t *m, vcs_vide
   }
 }
 
-/* After painting: objects that have changed in the row get the masks back that they have now. */
+/* After painting: gives objects that have changed in the row their present masks back. */
 VCS_HOT_FN void vcs_rows_let_go(const vcs_rows_t *rows, vcs_video_t *video, const vcs_pixels_t now[VCS_OBJECTS]) {
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
     vcs_rows_copy(&video->line[i], &now[i]);
   }
-  if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask was for this row only */
+  if (rows->kept) video->stale |= 1u << VCS_PF; /* its mask is that of this row only */
 }
 
-/* Paints the row from where it is painted up to pixel x. */
+/* Paints the pixels of the row before x that are not painted yet. */
 VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
                                     unsigned on, int x) {
   vcs_pixels_t now[VCS_OBJECTS];
@@ -235,7 +235,7 @@ VCS_HOT_FN void vcs_rows_paint_with(vcs_rows_kind_t kind, vcs_rows_t *rows, cons
   vcs_rows_let_go(rows, video, now);
 }
 
-/* Ends all rows that have ended by a clock of the frame. */
+/* Paints all rows that the beam has finished at a clock of the frame. */
 VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
                                   unsigned on, int32_t clock) {
   for (; clock >= rows->clock + VCS_WIDTH; rows->clock += VCS_LINE_CLOCKS) {
@@ -260,7 +260,7 @@ VCS_HOT_FN void vcs_rows_end_with(vcs_rows_kind_t kind, vcs_rows_t *rows, const 
   }
 }
 
-/* The pixels of the row up to x are painted, because what comes looks different. */
+/* Paints the pixels of the row before x, because colours or priorities change at x. */
 VCS_HOT_FN void vcs_rows_paint_up_to(vcs_rows_kind_t kind, vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video,
                                      unsigned on, unsigned changed, int x) {
   (void)changed;
@@ -268,7 +268,7 @@ VCS_HOT_FN void vcs_rows_paint_up_to(vcs_rows_kind_t kind, vcs_rows_t *rows, con
   if (x > rows->x) vcs_rows_paint_with(kind, rows, m, video, on, x);
 }
 
-/* Objects are about to change behind the first pixel of the row: their masks so far are kept. */
+/* Keeps the masks of objects up to pixel x of the row, before they change there. */
 VCS_HOT_FN void vcs_rows_split(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                                int x) {
   for (; changed; changed &= changed - 1) {
@@ -300,7 +300,7 @@ VCS_HOT_FN void vcs_rows_split(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vi
   }                                                                                                                  \
   VCS_SLOW_FN void vcs_rows_cut##name(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,             \
                                       unsigned changed, int x) {                                                     \
-    if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* whether the score shows depends on what is on */            \
+    if (changed & VCS_LOOK || (m->ctrlpf & 6) == 6) { /* the score may come or go with an object */                  \
       vcs_rows_look##name(rows, m, video, on, changed, x);                                                           \
     } else {                                                                                                         \
       vcs_rows_split(rows, m, video, on, changed, x);                                                                \
@@ -335,7 +335,7 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
   vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
 }
 
-/* Objects, or VCS_LOOK, are about to change at a clock of the frame. */
+/* Called before objects, or VCS_LOOK, change at a clock of the frame. */
 VCS_HOT_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
                                 int32_t clock) {
   if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
@@ -349,7 +349,7 @@ VCS_HOT_FN bool vcs_is_ahead(const vcs_t *m, unsigned object, int x) {
   return m->pos[object] >= x && m->pos[object] + reach <= VCS_WIDTH;
 }
 
-/* The same for the graphics of an object that stays where it is. If the beam has not reached it, nothing is cut. */
+/* The same for a change of an object's graphics alone. If the beam has not reached the object, nothing is cut. */
 VCS_HOT_FN void vcs_rows_change_shape(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on,
                                       unsigned object, int32_t clock) {
   if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
@@ -359,12 +359,12 @@ VCS_HOT_FN void vcs_rows_change_shape(vcs_rows_t *rows, const vcs_t *m, vcs_vide
   rows->cut_row(rows, m, video, on, 1u << object, x);
 }
 
-/* The objects that have a colour. The background has its own everywhere. */
+/* By colour register: the objects that have this colour. The background's has none. */
 VCS_TABLE(uint8_t, vcs_coloured, 4,
           {0, 1 << VCS_PF | 1 << VCS_BL, 1 << VCS_P0 | 1 << VCS_M0, 1 << VCS_P1 | 1 << VCS_M1})
 
-/* A colour is about to change at a clock of the frame. That needs nothing if none of its objects has been on in the
- * row, and no cut if only a player is, which the beam has not reached. */
+/* Called before a colour changes at a clock of the frame. Nothing is done if none of its objects has been on in the
+ * row; nothing is cut if only a player has, and the beam has not reached it. */
 VCS_HOT_FN void vcs_rows_recolour(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned colour,
                                   int32_t clock) {
   const unsigned objects = vcs_coloured(colour), player = colour & 1;
@@ -397,8 +397,9 @@ VCS_TABLE(uint8_t, vcs_field_passed, 9 * VCS_FIELD_BITS,
            VCS_PASSED(VCS_PASSED_UP, 20, 4), VCS_PASSED(VCS_PASSED_DOWN, 24, 8), VCS_PASSED(VCS_PASSED_UP, 32, 8),
            VCS_PASSED(VCS_PASSED_DOWN, 36, 4), VCS_PASSED(VCS_PASSED_UP, 28, 8), VCS_PASSED(VCS_PASSED_DOWN, 20, 8)})
 
-/* Byte i of the playfield is about to change at pixel x of the row, behind its first one. Returns false, and does
- * nothing, if that needs more than the bits: the row has ended, or the score's colours depend on what is on. */
+/* Keeps the bits that the beam has passed, before byte i of the playfield changes at pixel x of the row (x > 0).
+ * Returns false, and does nothing, where keeping bits is not enough: the row has ended, the change is within a bit, the
+ * playfield is split, or the score's colours depend on the objects that are on. */
 VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i, int x) {
   if (x >= VCS_WIDTH || x & 3 || rows->split >> VCS_PF & 1 || (m->ctrlpf & 6) == 6) return false;
   const uint64_t left = vcs_field_passed(VCS_FIELD_BITS * i + (unsigned)x / 4);
@@ -410,7 +411,7 @@ VCS_HOT_FN bool vcs_rows_keep_field(vcs_rows_t *rows, const vcs_t *m, unsigned i
   return true;
 }
 
-/* The same at a clock of the frame, in any case. */
+/* Called before byte i of the playfield changes at a clock of the frame. */
 VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned i,
                                   int32_t clock) {
   if (clock >= rows->clock + VCS_WIDTH) rows->end_rows(rows, m, video, on, clock);
@@ -422,7 +423,7 @@ VCS_FN void vcs_rows_change_field(vcs_rows_t *rows, const vcs_t *m, vcs_video_t 
   }
 }
 
-/* HMOVE blanks pixels of a row from x on. */
+/* Notes that HMOVE blanks the first pixels of a row from x on. */
 VCS_FN void vcs_rows_comb(vcs_rows_t *rows, int32_t number, int x) {
   if (number < VCS_ROWS_MOST) rows->comb[number] = (uint8_t)(x < 0 ? 0 : x);
 }

@@ -1,24 +1,25 @@
-/* tia_asleep.h: a TIA that sleeps: nothing is done for a line, and for a register only when it changes.
+/* tia_asleep.h: the TIA that sleeps: it does nothing for a line, and for a store only if the register changes.
  *
  * tia.h calls the same functions whether this file or tia_beam.h defines them. A file that defines VCS_TIA_ASLEEP
- * before it includes tia.h gets the ones here (src/host/asleep_run.h). Collisions need no lines. Each object remembers
- * since when it has had its present shape and place:
+ * before it includes tia.h uses the functions of this file (src/host/asleep_run.h). Collisions need no lines: for each
+ * object, `since` is the time of the last change of its shape or place:
  *
- *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
- *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
+ *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        compared from `since` of P1 to `now`: one AND,
+ *   P1   ..........|==================GRP1=18========        before the first of the two objects changes
  *                  since                            now
  *
- * When an object is about to change, it is compared with every other object that can be lit and whose collision with
- * it is not latched, over the clocks in which neither has changed. An interval of a line or more covers every pixel, a
- * shorter one a piece of one line or of two. Two objects that would not meet whatever the graphics of the players are
- * (`apart`) are not compared again until one of them moves or changes its size. So a register that does not change
- * costs nothing, a line costs nothing, and collisions that CXCLR clears before a program reads them are never computed.
- * With a picture, rows that have ended are painted when something that shows is about to change (rows.h).
+ * Before an object changes, it is compared with every other object that is on and whose collision with it is not
+ * latched, over the clocks since the later of their last changes. In a line's time or more the beam passes every pixel;
+ * in less time it passes a piece of one line or of two. Two objects that would not meet whatever the graphics of the
+ * players are (`apart`) are not compared again until one of them moves or changes its size. So a register that does not
+ * change costs nothing, a line costs nothing, and collisions that CXCLR clears before a program reads them are never
+ * computed. If there is a picture, the rows that the beam has finished are painted before a change that shows (rows.h).
  *
- * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
- * access, and they store the register. run.h does both in its rows, up to the time `wake`; from then on tia.h handles
- * an access. That is the end of the picture, and then the frame's last line; the end of a line with which a register
- * changes by itself (vcs_tia_ending); and the first access after an HMOVE, whose time is part of the machine.
+ * So most stores of a frame do two things: they note their time (`last`), because `seen_clock` is the clock of the last
+ * access, and they store the register. The rows of run.h do both for accesses before the time `wake`; later accesses
+ * are executed by tia.h. `wake` is the earliest of these times: the end of the picture, and after it the frame's last
+ * line; the end of a line at which a register changes by itself (vcs_tia_ending); and the first access after an HMOVE,
+ * because its time is part of the machine.
  */
 #ifndef VCS_CORE_TIA_ASLEEP_H
 #define VCS_CORE_TIA_ASLEEP_H
@@ -26,23 +27,23 @@
 #include "rows.h"
 
 typedef struct {
-  vcs_video_t video;           /* first: the core has a pointer to it */
+  vcs_video_t video;           /* first member: the core has a pointer to it */
   vcs_rows_t *rows;            /* the picture, or NULL without one */
-  uint64_t wake;               /* accesses from this time on are worked off at once, ... */
-  uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
-  uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
-  uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it; 0: not known */
-  uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
+  uint64_t wake;               /* accesses from this time on are executed at once, ... */
+  uint64_t later;              /* ... or from this time on, if `wake` is only for the first access after an HMOVE */
+  uint64_t last;               /* the time of the last access, which is not recorded in m yet, or 0 */
+  uint64_t line_end;           /* the end of a line, for WSYNC, with all bits of the count set; 0: not known */
+  uint64_t blank_end;          /* from this time on the blank of the last HMOVE is over */
   uint64_t start_time;         /* the time at which the picture starts */
-  uint64_t hmove_from;         /* from this time on an HMOVE is in the picture and finds nothing unusual; never: ~0 */
+  uint64_t hmove_from;         /* from this time on an HMOVE is in the picture and needs no special case; never: ~0 */
   int32_t blanked;             /* the blank_clock of the machine for which blank_end is known, or VCS_NEVER */
-  int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
-  uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
-  vcs_pixels_t reach[2];       /* what the players would light if all bits of their graphics were set */
-  uint16_t apart;              /* pairs (a set of latches) that do not meet where they are, whatever the graphics */
+  int32_t ending;              /* clock of the frame at which a register changes by itself, VCS_NEVER: none does */
+  uint64_t since[VCS_OBJECTS]; /* the moment of an object's last change */
+  vcs_pixels_t reach[2];       /* the players' pixels if all bits of their graphics were set */
+  uint16_t apart;              /* pairs (a set of latches) that cannot meet where they are, whatever the graphics */
   uint8_t unreached;           /* players that have moved since `reach` was made */
   uint8_t on;                  /* objects that are on (vcs_objects_on) */
-  uint8_t last_register;       /* of that access */
+  uint8_t last_register;       /* register of the last access */
 } vcs_asleep_t;
 
 /* A moment is the time of an access, with its register in the low byte, or a clock of the frame above VCS_AT_CLOCK. */
@@ -64,7 +65,7 @@ VCS_FN void vcs_asleep_piece(int32_t from, int32_t to, uint64_t piece[3]) {
   }
 }
 
-/* The clock of the frame of an access that was noted, and the one from which on it shows. */
+/* Return the clock of the frame of a noted access, and the clock from which on it shows. */
 VCS_FN int32_t vcs_moment_now(const vcs_t *m, uint64_t moment) {
   return vcs_wrap_minus((int32_t)((uint32_t)(moment >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
 }
@@ -73,20 +74,20 @@ VCS_FN int32_t vcs_moment_target(const vcs_t *m, uint64_t moment) {
   return vcs_wrap_minus(now, -vcs_tia_delay(moment & 63, now));
 }
 
-/* The same in the picture. */
+/* The clock from which on it shows, limited to the picture. */
 VCS_FN int32_t vcs_moment_clock(const vcs_t *m, const vcs_video_t *video, uint64_t moment) {
   if ((uint8_t)moment == VCS_AT_CLOCK) return (int32_t)(uint32_t)(moment >> 8);
   int32_t at = vcs_moment_target(m, moment);
   return at < video->start ? video->start : at > video->stop ? video->stop : at;
 }
 
-/* The clock since when both objects of a pair are as they are. */
+/* Returns the clock since which neither object of a pair has changed. */
 VCS_FN int32_t vcs_asleep_since(const vcs_t *m, const vcs_video_t *video, const uint64_t since[], vcs_pair_t pair) {
   int32_t a = vcs_moment_clock(m, video, since[pair.a]), b = vcs_moment_clock(m, video, since[pair.b]);
   return a > b ? a : b;
 }
 
-/* The pixels of an object, made if they are not known; those of a player with all bits of its graphics set. */
+/* Returns the pixels that an object can light at its place: its mask, or for a player all bits of its graphics set. */
 VCS_FN const uint64_t *vcs_asleep_reach(const vcs_t *m, vcs_video_t *video, unsigned object) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   if (object > VCS_P1) {
@@ -100,8 +101,8 @@ VCS_FN const uint64_t *vcs_asleep_reach(const vcs_t *m, vcs_video_t *video, unsi
   return asleep->reach[object].word;
 }
 
-/* Latches those of the collisions `pairs` that happen up to the moment `end`. An object that has just changed may not
- * have its new registers yet, so its mask is not made. */
+/* Latches those of the collisions `pairs` that have happened before the moment `end`. Objects that change at that very
+ * moment are left out: their registers may not be stored yet. */
 VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, uint64_t end) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   const uint64_t *since = asleep->since;
@@ -131,20 +132,20 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
   }
 }
 
-/* The collisions that some objects may have and that are not latched. */
+/* Returns the collisions that some objects may have and that are not latched. */
 VCS_FN unsigned vcs_asleep_chances(const vcs_t *m, const vcs_asleep_t *asleep, unsigned objects) {
   unsigned known = m->collisions | asleep->apart | vcs_pairs(VCS_ALL_OBJECTS & ~objects);
   return vcs_pairs(asleep->on) & ~known;
 }
 
-/* Latches those of some objects, which are about to change. */
+/* Latches the collisions of objects before they change. */
 VCS_FN void vcs_asleep_collide_these(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t end) {
   unsigned pairs = vcs_asleep_chances(m, vcs_asleep(video), objects);
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, end);
 }
 
-/* An object is about to change its graphics, or to be turned on or off, where it is, by the access to register r (a
- * constant) that was noted last. That is in the picture, so its clock needs no limits. */
+/* Called before an object changes its graphics, or turns on or off, but does not move, by the last noted access, to
+ * register r (a constant). The access is in the picture, so its clock needs no limits. */
 VCS_HOT_FN void vcs_asleep_change_shape(vcs_t *m, vcs_video_t *video, unsigned object, unsigned r) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   const uint64_t at = vcs_moment(asleep->last, r);
@@ -157,13 +158,13 @@ VCS_HOT_FN void vcs_asleep_change_shape(vcs_t *m, vcs_video_t *video, unsigned o
   asleep->since[object] = at;
 }
 
-/* Objects have moved, or changed their size. */
+/* Called after objects have moved or changed their size: they may meet others now. */
 VCS_FN void vcs_asleep_part(vcs_asleep_t *asleep, unsigned objects) {
   asleep->apart &= vcs_pairs(VCS_ALL_OBJECTS & ~objects);
   asleep->unreached |= objects & (1u << VCS_P0 | 1u << VCS_P1);
 }
 
-/* Objects, or VCS_LOOK, are about to change in any way. */
+/* Called before objects, or VCS_LOOK, change in any way. */
 VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned objects = changed & VCS_ALL_OBJECTS;
@@ -174,8 +175,8 @@ VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, ui
   for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
 }
 
-/* The same at a moment and its clock, if it turns none of them on or off: what is off then shows nothing and collides
- * with nothing, before and after. */
+/* The same for a change that turns no object on or off, at a moment and its clock. Objects that are off neither show
+ * nor collide, before and after it. */
 VCS_HOT_FN void vcs_asleep_move_at(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at, int32_t clock) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned objects = changed & asleep->on;
@@ -189,21 +190,21 @@ VCS_HOT_FN void vcs_asleep_move_at(vcs_t *m, vcs_video_t *video, unsigned change
   for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
 }
 
-/* The same by the access to register r that was noted last. */
+/* The same by the last noted access, to register r. */
 VCS_HOT_FN void vcs_asleep_move(vcs_t *m, vcs_video_t *video, unsigned changed, unsigned r) {
   const uint64_t at = vcs_moment(vcs_asleep(video)->last, r);
   const int32_t now = vcs_moment_now(m, at);
   vcs_asleep_move_at(m, video, changed, at, now + vcs_tia_delay(r, now));
 }
 
-/* The line at whose end clock `at` is, or in which it is. */
+/* Returns the line that contains clock `at` or ends at it. */
 VCS_FN int32_t vcs_asleep_line_of(const vcs_t *m, int32_t at) {
   int32_t line = (at - 1) / VCS_LINE_CLOCKS;
   return line > m->line ? line : m->line;
 }
 
-/* The clock at which the blank after HMOVE is over: it covers the first eight pixels of the line in which it finds
- * them, or of the next one. */
+/* Returns the clock at which the blank after an HMOVE is over: it covers the first eight pixels of a line, of the
+ * present one if the beam has not passed them. */
 VCS_FN int32_t vcs_asleep_blank_end(const vcs_t *m, const vcs_video_t *video) {
   int32_t from = m->blank_clock > video->start ? m->blank_clock : video->start;
   int32_t line = from / VCS_LINE_CLOCKS + (from % VCS_LINE_CLOCKS >= VCS_COMB_END);
@@ -217,18 +218,18 @@ VCS_FN void vcs_asleep_unblank(vcs_t *m, const vcs_video_t *video) {
   if (m->blank_first >= end - VCS_COMB_END + VCS_LINE_CLOCKS) m->blank_first = 0;
 }
 
-/* The time of the cycle in which clock `at` of the frame is. */
+/* Returns the time of the cycle that contains clock `at` of the frame. */
 VCS_FN uint64_t vcs_asleep_time(const vcs_t *m, int32_t at) {
   int64_t clock = (int64_t)at + m->frame_clock;
   return clock <= 0 ? 0 : VCS_CYCLES(clock / 3);
 }
 
-/* After an access that tia.h has worked off: finds what is on, and when it has to wake up. A write shows up to
- * VCS_DELAY_MOST clocks later; only RESPx can make the next access earlier than what has been seen. */
+/* After an access that tia.h has executed: finds the objects that are on, and the time at which to wake. A write shows
+ * up to VCS_DELAY_MOST clocks later; only RESPx can make the next access earlier than the last clock that was seen. */
 enum { VCS_DELAY_MOST = 8 };
 VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
-  const bool over = m->seen_clock >= video->stop; /* below the picture nothing is seen */
+  const bool over = m->seen_clock >= video->stop; /* below the picture nothing shows */
   bool ahead = m->seen_clock > video->start && m->seen_clock > vcs_tia_since_frame(m) + VCS_DELAY_MOST;
   asleep->ending = vcs_tia_ending(m) ? VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, m->seen_clock) + 1) : VCS_NEVER;
   int32_t late = over ? video->limit : video->late, end = asleep->ending < late ? asleep->ending : late;
@@ -269,10 +270,10 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   vcs_tia_settle(m, &asleep->video);
 }
 
-/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before, the access before it, is
- * right again after one more access at another clock. The access that ends a frame is one, because the last access of
- * the instructions before is recorded before accesses of an instruction that may have two of them at one clock: by the
- * loop, and by vcs_tia_recall_earlier. */
+/* Records the noted access in the machine; it is not the first one after an HMOVE. m->seen_before, the clock of the
+ * access before it, is right again after one more access at another clock. The access that ends a frame is always at
+ * another clock: before an instruction that may make two accesses at one clock, the loop and vcs_tia_recall_earlier
+ * record the last access of the instructions before it. */
 VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   int32_t first = m->blank_first;
@@ -282,12 +283,12 @@ VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
   m->blank_first = first;
 }
 
-/* Records the access that was only noted, unless it was at the same clock as the one that now follows at `time`. */
+/* Records the noted access, unless it was at the same clock as the next one, which is at `time`. */
 VCS_FN void vcs_tia_recall_earlier(vcs_t *m, vcs_video_t *video, uint64_t time) {
   if ((vcs_asleep(video)->last ^ time) >> VCS_CYCLES_SHIFT) vcs_tia_recall(m, video);
 }
 
-/* Lines have ended up to the last access, and something with them. */
+/* Makes the changes of registers at the ends of lines before the last access. */
 VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
   int32_t at = vcs_asleep(video)->ending;
   unsigned objects;
@@ -297,7 +298,7 @@ VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
   }
 }
 
-/* An access at clock `target` of the frame. */
+/* Executes an access at clock `target` of the frame. */
 VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
   vcs_tia_recall(m, video);
   vcs_tia_record(m, video, target);
@@ -310,8 +311,8 @@ VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r)
   asleep->last_register = (uint8_t)r;
 }
 
-/* Handles an access at or after `wake`. True: it may be the first after an HMOVE, whose time has been recorded now, and
- * nothing else needs to be done. False: tia.h must handle it. */
+/* Handles an access at or after `wake`. True: the access need only be noted; if it is the first after an HMOVE, its
+ * clock has been recorded. False: tia.h must execute it. */
 VCS_SLOW_FN bool vcs_asleep_after_hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   if (time >= asleep->later) return false;
   int32_t at = vcs_moment_target(m, vcs_moment(time, r));
@@ -321,12 +322,12 @@ VCS_SLOW_FN bool vcs_asleep_after_hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t
   return true;
 }
 
-/* Whether an access can be noted and nothing else. */
+/* Whether an access need only be noted. */
 VCS_HOT_FN bool vcs_asleep_sleeps(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   return VCS_LIKELY(time < asleep->wake) || vcs_asleep_after_hmove(m, asleep, time, r);
 }
 
-/* A read. It shows at once, like WSYNC. */
+/* Handles a read, which shows at once, like WSYNC. */
 enum { VCS_NOTED_READ = 0x02 };
 VCS_FN void vcs_tia_glance(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
@@ -353,7 +354,7 @@ VCS_FN void vcs_tia_change_look(const vcs_t *m, vcs_video_t *video) {
   if (rows) vcs_rows_change(rows, m, video, vcs_asleep(video)->on, VCS_LOOK, m->seen_clock);
 }
 
-/* Everything up to the last access is compared, or forgotten. */
+/* Called when collisions up to the last access have been found, or are not needed. */
 VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
   for (int i = 0; i < VCS_OBJECTS; i++) vcs_asleep(video)->since[i] = vcs_moment_of(m->seen_clock);
 }

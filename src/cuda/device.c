@@ -24,7 +24,8 @@ static const vcs_engine_t *open_library(const char *path) {
   return library ? vcs_os_library_symbol(library, VCS_CUDA_ENGINE_NAME) : NULL;
 }
 
-/* The library beside the one, or the program, that this function is in; never one of the current folder. */
+/* Opens the engine's library in the folder of the library or program that contains this function, never in the current
+ * folder. */
 static const vcs_engine_t *open_beside(void) {
   char file[VCS_PATH_SIZE], path[VCS_PATH_SIZE + sizeof CUDA_LIBRARY];
   if (!vcs_os_library_path(&cuda_engine, file, sizeof file)) return NULL;

@@ -1,8 +1,8 @@
 /* device_batch.c: the host's part of device batches: kinds, starts, the choice of the engine, exact effects.
  *
- * Everything that needs a game's rules, an environment or a file happens here, when a device batch is created; the
- * engine gets plain data. A host environment (env.c) that draws both of its frame buffers computes the starts, which
- * are stored as records of the device batch (device_batch.h).
+ * Everything that needs a game's rules, an environment or a file is done here, when a device batch is created; the
+ * engine receives plain data. A host environment (env.c) that draws both of its frame buffers computes the starts,
+ * which are stored as records of the device batch (device_batch.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,8 @@ static const vcs_fault_t *upload_cart(const vcs_engine_t *engine, const vcs_cart
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------ */
 
-/* Copies the tables of a direction to `to`; *cells has the addresses they will have at `there`. Returns their end. */
+/* Copies the tables of a direction to `to`, and sets *cells to the addresses that they will have in memory at `there`.
+ * Returns their end. */
 static int32_t *copy_axis(const vcs_axis_t *axis, int32_t *to, const int32_t *from, const int32_t *there,
                           vcs_cells_t *cells) {
   const size_t count = (size_t)axis->to, taps = count * (size_t)axis->most;
@@ -664,7 +665,7 @@ static const vcs_fault_t *add_maps(const vcs_engine_t *engine, const question_t 
   return NULL;
 }
 
-/* The host reruns the runs that the device abandons, which takes it a hundredth of the time, if they are few. */
+/* If the device abandons few runs, the host reruns them, in a hundredth of the time. */
 enum { FEW_LOST = 256 };
 
 static bool is_left(const flips_t *flips, size_t run) { return flips->lost[run] && !flips->here[run]; }
@@ -675,8 +676,8 @@ static size_t count_lost(const flips_t *flips, size_t from, size_t runs) {
   return count;
 }
 
-/* Reruns abandoned places of a base on the host, from `first` on: all of them, or one if there are maps. Returns the
- * next place. */
+/* Reruns abandoned places of a base on the host, from `first` on: all of them, or only one if there are maps. Returns
+ * the next place. */
 static size_t run_some_here(const question_t *q, size_t base, size_t first, flips_t *flips, vcs_place_t *places,
                             vcs_truth_t *rows, vcs_status_t *status, vcs_error_t *error) {
   const size_t from = base * (q->count + 1), at_once = wants_maps(q) ? 1 : q->count;
@@ -712,7 +713,7 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, flips_t *fli
   return status;
 }
 
-/* Reruns on the host what the device has abandoned so far. */
+/* Reruns on the host the runs that the device has abandoned so far. */
 static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view, flips_t *flips,
                          vcs_error_t *error) {
   if (!view->lost) return VCS_OK;
@@ -722,7 +723,7 @@ static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const 
   return status;
 }
 
-/* Runs everything from horizon to horizon; meanwhile the host reruns what the device abandons. */
+/* Runs all flips from horizon to horizon on the device; meanwhile the host reruns the runs that the device abandons. */
 static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_truth_view_t view,
                               vcs_error_t *error) {
   static const struct timespec a_moment = {.tv_nsec = 100000};

@@ -7,15 +7,15 @@
  *   +------+-----+-----------+------+--------+--------+     frames: 2 or 3 buffers, only with pictures
  *
  * A record is everything that a later step depends on, so cloning copies a record. A start, in which episodes begin, is
- * a record too: a host environment (env.c) computes it once, by a reset, FIRE and some NOOP frames, and the end of an
- * episode copies it.
+ * a record, too: a host environment (env.c) computes it once, by a reset, FIRE and some NOOP frames, and the step that
+ * ends an episode copies it.
  *
- * The last picture of an episode is that of the reference, as in host/batch.c: a step that ends before its last frame
- * shows the picture before once more; one that ends with its last frame pools the frame before with the whole picture
- * before. So a record keeps the coloured picture that was shown last (`pooled`), before it was resized.
+ * The last picture of an episode is that of the reference, as in host/batch.c. If the episode ends before the last
+ * frame of a step, the step shows the last picture again. If it ends with the last frame, the step pools the frame
+ * before with the whole last picture. So a record keeps the last coloured picture (`pooled`), before it was resized.
  *
- * This file is host and device code: the CPU runs one environment after the other on each core (engine_cpu.c), a GPU
- * runs one environment per thread (engine.cu). The order of events in a frame is that of env.c, and draw_history.h
+ * This file is host and device code: on the CPU each core runs one environment after the other (engine_cpu.c); on a GPU
+ * each thread runs one environment (engine.cu). The order of events in a frame is that of env.c, and draw_history.h
  * decides which frames are drawn.
  */
 #ifndef VCS_CUDA_DEVICE_BATCH_H
@@ -58,15 +58,16 @@ static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine aft
 _Static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine after the head is aligned");
 #endif
 
-/* The picture of a step in which an episode ended: the one before again, or one more frame pooled with it. */
+/* The picture of a step in which an episode ended: the last picture again, or the last picture pooled with one more
+ * frame. */
 enum { VCS_ENDING_NONE, VCS_ENDING_AGAIN, VCS_ENDING_ONTO };
 
-/* What a record has for players 2 to 4; the first player's data are in the head. */
+/* The part of a record for players 2 to 4; the first player's data are in the head. */
 enum { VCS_DEVICE_OTHERS = VCS_PLAYERS_MAX - 1 };
 typedef struct {
   vcs_play_t play[VCS_DEVICE_OTHERS];
-  int32_t action[VCS_DEVICE_OTHERS], wish[VCS_DEVICE_OTHERS];  /* last actions, and those of the step */
-  int32_t reward[VCS_DEVICE_OTHERS], lives[VCS_DEVICE_OTHERS]; /* of the step under way; before it */
+  int32_t action[VCS_DEVICE_OTHERS], wish[VCS_DEVICE_OTHERS];  /* last actions, and the actions of the step */
+  int32_t reward[VCS_DEVICE_OTHERS], lives[VCS_DEVICE_OTHERS]; /* rewards of the step under way; lives before it */
   int32_t far_paddle[2];                                       /* of players 3 and 4 */
   int32_t room[2];
 } vcs_device_team_t;
@@ -125,7 +126,7 @@ typedef struct {
   bool restores;
 } vcs_device_batch_copies_t;
 
-/* Where the objects of all environments go (device_objects.h). Pointers are device pointers. */
+/* The arrays for the objects of all environments (device_objects.h). Pointers are device pointers. */
 typedef struct {
   vcs_object_t *objects; /* `capacity` for each environment */
   int32_t *counts;       /* number of objects of each environment, which may be larger */
@@ -182,7 +183,7 @@ VCS_FN int32_t vcs_turned_paddle(const vcs_device_batch_kind_t *kind, int32_t po
   return position;
 }
 
-/* Adds what players 2 to 4 hold. */
+/* Adds the controls of players 2 to 4. */
 VCS_SLOW_FN void vcs_device_team_controls(const vcs_device_batch_kind_t *kind, int32_t players, vcs_device_env_t *env,
                                           vcs_device_team_t *team, vcs_controls_t *controls) {
   controls->paddle[2] = team->far_paddle[0]; /* also where players 3 and 4 do not exist */
@@ -307,7 +308,7 @@ VCS_FN int32_t vcs_device_wish(const vcs_device_batch_kind_t *kind, vcs_device_e
   return *action >= 0 && *action < VCS_ACTIONS ? kind->meanings[*action] : (int32_t)VCS_NOOP;
 }
 
-/* Takes the actions of a step (NULL: random ones), and before each frame the ones that do not stick. */
+/* Stores the actions of a step (NULL: random ones), and before each frame applies those that do not stick. */
 VCS_SLOW_FN void vcs_device_team_begin(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
                                        vcs_device_env_t *env, vcs_device_team_t *team, const int32_t *actions) {
   for (int i = 0; i < batch->players - 1; i++) {
@@ -378,8 +379,8 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   env->episode_frame_number++;
 }
 
-/* Notes what the picture of a step shows in which an episode ended with `left` frames remaining, including the last
- * one that ran. `second` is the frame buffer of the frame before. */
+/* Notes which picture a step shows in which an episode ended with `left` frames remaining, including the last frame
+ * that ran. `second` is the frame buffer of the frame before. */
 VCS_FN void vcs_device_env_end(const vcs_device_batch_view_t *batch, vcs_device_env_t *env, int left, uint8_t second) {
   const bool pools = batch->max_pool && batch->frame_skip > 1;
   if (batch->shows != VCS_DEVICE_BATCH_SHOWS_SMALL) return;
@@ -388,8 +389,8 @@ VCS_FN void vcs_device_env_end(const vcs_device_batch_view_t *batch, vcs_device_
 }
 
 /* Runs a step of an environment: frame_skip frames, or up to the end of the episode. The next episode begins in the
- * same step, in the next one (which only does that), or when the caller resets the environment; until then a game that
- * is over stands still. */
+ * same step, in the next step (which does nothing else), or when the caller resets the environment; until then a game
+ * that is over does not run. */
 VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t number, vcs_device_env_t *env, vcs_t *m,
                                 const int32_t *actions, const vcs_batch_results_t *results, unsigned lanes) {
   const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];

@@ -1,8 +1,8 @@
 /* device_batch_api.c: vcs_batch_* on a device, implemented by a device batch.
  *
- * batch.c checks the arguments that both have in common; this file has the differences. Options that a device does not
- * have are refused with a message that says what to do. A state is an environment's record followed by its stack from
- * the caller's observations.
+ * batch.c checks the arguments that the CPU and devices have in common; this file checks the others. Options that a
+ * device does not support are refused with a message that names an alternative. A state is an environment's record
+ * followed by its stack from the caller's observations.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -201,7 +201,7 @@ static bool is_below(int64_t value, int64_t limit) { return value >= 0 && value 
 
 enum { PADDLE_LIMIT = 1 << 24, FRAMES_LIMIT = INT32_MAX - (1 << 20) }; /* far beyond those of a game */
 
-/* Whether a step can go on from the head of a record: numbers of frames, buffers, starts and actions exist. */
+/* Whether a step can continue from the head of a record: its numbers of frames, buffers, starts and actions exist. */
 static bool head_is_possible(const vcs_device_env_t *head, const vcs_device_batch_kind_t *kind) {
   return is_below(head->action, VCS_ACTIONS) && is_below(head->paddle[0], PADDLE_LIMIT) &&
          is_below(head->paddle[1], PADDLE_LIMIT) && is_below(head->elapsed, FRAMES_LIMIT) &&
@@ -236,8 +236,8 @@ static vcs_status_t check_record(const vcs_device_batch_t *batch, int32_t env, u
   return possible ? VCS_OK : vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
 }
 
-/* Checks states. Of each, what is in front of its pictures is copied to the host for this. Ids out of range are
- * skipped, as they are later. */
+/* Checks states. The part of each state before its pictures is copied to the host for this. Ids out of range are
+ * skipped, as in the copy itself. */
 static vcs_status_t check_states(const vcs_batch_t *batch, const int32_t *ids, int32_t count, const uint8_t *states,
                                  vcs_error_t *error) {
   const vcs_device_batch_view_t *view = &batch->device_batch->view;

@@ -1,9 +1,9 @@
 /* device_objects.h: the objects of the last frame of environments on a device (diffvcs/objects.h).
  *
- * A record with small pictures has the machines before its last three frames (device_batch.h), so the last frame is run
- * once more, with a recorder. Steps know nothing of it. This is host and device code: engine_objects.c runs it on the
- * CPU, objects.cu on a GPU. Both are files of their own, because here the core is compiled with a call after each piece
- * of a line.
+ * A record with small pictures has the machines before its last three frames (device_batch.h). Objects are found by
+ * running the last frame a second time, with a recorder; steps do no work for them. This is host and device code:
+ * engine_objects.c runs it on the CPU, objects.cu on a GPU. Both are separate files, because in them the core is
+ * compiled with a call after each piece of a line.
  */
 #ifndef VCS_CUDA_DEVICE_OBJECTS_H
 #define VCS_CUDA_DEVICE_OBJECTS_H
@@ -14,20 +14,20 @@
 #include "../core/record_beam.h"
 #include "device_batch.h"
 
-/* What one frame needs; the machine follows. A device copies machines and paints rows by 16 bytes, which must be
- * aligned. */
+/* The memory for one frame; the machine follows it. A device copies machines and paints rows in units of 16 bytes,
+ * which must be aligned. */
 typedef struct {
   alignas(16) uint64_t frames[2 * VCS_FRAME_BYTES / 8];
   vcs_recorder_t recorder;
   vcs_object_t list[VCS_OBJECTS_MAX];
 } vcs_objects_bench_t;
 
-/* What gcc and nvcc must agree on. */
+/* The layouts for which gcc and nvcc must agree. */
 static_assert(sizeof(vcs_object_t) == 44, "an object has no padding");
 static_assert(offsetof(vcs_objects_bench_t, recorder) == 2 * VCS_FRAME_BYTES, "the recorder follows the picture");
 static_assert(sizeof(vcs_objects_bench_t) % 16 == 0, "the machine behind a bench is aligned");
 
-/* Bytes from one bench to the next. */
+/* Returns the distance between two benches in bytes. */
 VCS_FN size_t vcs_objects_bench_bytes(const vcs_device_batch_view_t *batch) {
   return (sizeof(vcs_objects_bench_t) + batch->machine_bytes + 15) / 16 * 16;
 }

@@ -2,7 +2,7 @@
  * (engine.cu).
  *
  * device_batch.c handles games, files and errors; an engine handles memory and operations on many environments. The
- * table below is the interface between them. Functions return NULL, or what went wrong (fault.h).
+ * table below is the interface between them. Functions return NULL, or a fault (fault.h).
  */
 #ifndef VCS_CUDA_ENGINE_H
 #define VCS_CUDA_ENGINE_H
@@ -46,7 +46,7 @@ extern const vcs_engine_t vcs_engine_cpu;
 const vcs_fault_t *vcs_engine_cpu_objects(const vcs_device_batch_view_t *batch, const vcs_device_batch_objects_t *out,
                                           void *stream); /* engine_objects.c */
 
-/* Finds the engine of a device, or fails with what is missing (device.c). */
+/* Finds the engine of a device, or returns an error that names what is missing (device.c). */
 vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error);
 
 /* ---- The host's part of a device batch (device_batch.c, device_batch_api.c, device_batch_grad.c) ----------------- */

@@ -48,7 +48,7 @@ static void pool(const vcs_device_batch_kind_t *kind, const uint8_t *a, const ui
   }
 }
 
-/* Writes a stack with one more picture, a new one or the last again; `to` may be the stack itself. */
+/* Writes a stack with one more picture, a new one or the last one again; `to` may be the stack itself. */
 static void push(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind, const uint8_t *pooled,
                  bool again, const uint8_t *stack, uint8_t *to) {
   const size_t size = batch->picture_bytes, last = batch->observation_bytes - size;
@@ -126,7 +126,7 @@ static bool work_on(void *context, size_t item, int worker) {
   return true;
 }
 
-/* Why not all items of a parallel loop were done. */
+/* Returns the reason why a parallel loop did not process all items. */
 static const vcs_fault_t *stopped(void) {
   static const vcs_fault_t interrupted = {VCS_CANCELLED, "interrupted"};
   return vcs_interrupted() ? &interrupted : &vcs_fault_no_memory;

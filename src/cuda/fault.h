@@ -1,7 +1,7 @@
-/* fault.h: what an engine returns when it fails.
+/* fault.h: the errors of an engine.
  *
- * An engine's functions return NULL on success and a fault otherwise: the status that the caller of the library gets,
- * and a sentence for people, which for a GPU is CUDA's own. A fault stays valid until the same thread's next one.
+ * An engine's functions return NULL on success and otherwise a fault: the status that the library returns to its
+ * caller, and a message, which for a GPU is CUDA's own. A fault is valid until the next fault of the same thread.
  */
 #ifndef VCS_CUDA_FAULT_H
 #define VCS_CUDA_FAULT_H

@@ -13,7 +13,7 @@ enum { WARP = 32 };
 /* Returns the number of warps with at least `count` lanes. */
 static inline unsigned warps(int32_t count) { return static_cast<unsigned>(count / WARP + (count % WARP != 0)); }
 
-/* The library's status for an error of CUDA's. */
+/* Returns the library's status for a CUDA error. */
 static inline vcs_status_t status_of(cudaError_t code) {
   switch (code) {
     case cudaSuccess:

@@ -1,8 +1,8 @@
 /* lockstep.h: the instruction loop for 32 machines in one warp.
  *
- * The 32 lanes of a warp have one program counter. A loop with a row of code for every opcode (core/run.h) makes them
- * wait for each other: lanes at different opcodes execute one after the other, each with its own loads and its own
- * instruction cache misses. Here an instruction is split into steps that all instructions have:
+ * The 32 lanes of a warp have one program counter. In a loop with a row of code for every opcode (core/run.h), lanes at
+ * different opcodes execute one after the other, each with its own loads and its own instruction cache misses. So this
+ * loop divides an instruction into steps that all instructions have:
  *
  *   fetch -> find the operand -> load it -> operate (a few machine instructions each) -> store, advance
  *
@@ -540,7 +540,7 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
 
 /* ---- A frame ----------------------------------------------------------------------------------------------------- */
 
-/* A lane before its first instruction of a frame; one that is not `playing` stands still to the end. */
+/* Prepares a lane for the first instruction of a frame. A lane that is not `playing` executes nothing in the frame. */
 VCS_FN void vcs_lane_begin(vcs_lane_t *lane, bool playing) {
   memset(&lane->cpu, 0, sizeof lane->cpu);
   lane->cycles = 0;
@@ -555,7 +555,7 @@ VCS_FN void vcs_lane_begin(vcs_lane_t *lane, bool playing) {
 
 /* Runs the instructions of a frame, like vcs_cpu_run, for those of the `lanes` that are `playing`; all lanes call it
  * together. A single lane does not wait and has one epoch. Returns the number of instructions that core/cpu.h executed:
- * few, unless the program runs wild. */
+ * few, unless the program has crashed. */
 VCS_SLOW_FN uint32_t vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
                                       unsigned lanes) {
   const uint32_t epoch = lanes == VCS_THIS_LANE ? 1u << 30 : (uint32_t)VCS_LINE_CYCLES;

@@ -17,7 +17,7 @@ typedef struct {
   const float *weight;
 } vcs_cells_t;
 
-/* What the pictures of a cartridge's frames become. Pointers are device pointers. */
+/* The plan for the small pictures of a cartridge. Pointers are device pointers. */
 typedef struct {
   int32_t kind, channels; /* VCS_RESIZE_... */
   float part;             /* of VCS_RESIZE_MEAN: 1 / pixels of a cell */
@@ -41,7 +41,8 @@ VCS_FN uint8_t vcs_round_half_to_even(float value) {
   return (uint8_t)(whole + (part > 0.5f || (part == 0.5f && (whole & 1))));
 }
 
-/* Cell (x, y) and a channel of the sum of a plan, from a picture with 160 pixels per row; `from` is its channel. */
+/* Returns one channel of cell (x, y), summed by a plan, from a picture with 160 pixels per row; `from` points to the
+ * channel. */
 VCS_FN uint8_t vcs_small_area(const vcs_small_t *small, const uint8_t *from, int x, int y) {
   const float *across = small->across.weight + x * small->across.most,
               *down = small->down.weight + y * small->down.most;

@@ -1,9 +1,9 @@
 /* single_lane.h: the instruction loop for one machine per warp.
  *
- * A single lane has no other work while it waits for its own results: its speed depends on the number of dependent
- * operations and on jumps, which are expensive. So an instruction is decoded into 16 bytes with all its facts, fetched
- * in one access during the previous instruction, and most instructions are one formula. The registers are one word; a
- * permutation selects and stores its bytes:
+ * A warp with one machine has no other work while the machine waits for its own results: the speed depends on the
+ * number of dependent operations and on jumps, which are expensive. So an instruction is decoded into 16 bytes with all
+ * its facts, fetched in one access during the previous instruction, and most instructions are one formula. The
+ * registers are one word; a permutation selects and stores its bytes:
  *
  *   registers   A | X | Y | SP         x = one of  A X Y SP operand 0 $FF 1,   y = another, perhaps inverted
  *                                      result = x & y, x ^ y, both, or x + y + carry

@@ -18,7 +18,7 @@ struct vcs_truth_view {
   const uint8_t *inputs;          /* by flip: number of the flipped input, or VCS_INPUTS */
   const uint16_t *input_frames;   /* by flip: frame of the flipped input */
   vcs_truth_t *rows;              /* by run and horizon */
-  uint8_t *lost;                  /* by run: abandoned because the program runs wild; NULL: never abandon */
+  uint8_t *lost;                  /* by run: abandoned because the program has crashed; NULL: never abandon */
   vcs_single_lane_code_t *image;  /* the cartridge, coded for single_lane.h */
   uint64_t *logs;                 /* by run, VCS_LOG_SIZE entries each */
   const int8_t *signs;            /* by item: sign of maps, -1 if the bit was set, 0 without effect */
@@ -68,9 +68,9 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
  * unless a frame leaves rows uncovered: then all frames run again from `before` with drawing. With `before` NULL every
  * frame is drawn.
  *
- * A flip can make the program run wild. Its frames then have the largest number of instructions, five times as many as
- * usual, or it executes data, and every instruction needs core/cpu.h. Such a run takes much longer than all other runs,
- * so the GPU may abandon it, and the host reruns it. */
+ * A flip can crash the program. Its frames then have the largest number of instructions, five times as many as usual,
+ * or it executes data, and every instruction needs core/cpu.h. Such a run takes much longer than all other runs, so the
+ * GPU may abandon it, and the host reruns it. */
 enum { VCS_TRUTH_PATIENCE = 9000 }; /* instructions per frame; games have up to seven thousand */
 
 VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_cpu_tia_pair_t *pair,

@@ -18,19 +18,19 @@
  *             and the flip sleeps with what differs.
  *   ended     The flip's frame was over before it met the base. It begins the next frame with a machine of its own.
  *   left      The flip does what the walk cannot follow: its frame does not end, or begins elsewhere in a line, or it
- *             jams; or it costs too much in the walk. It is run by itself, as the reference is (rerun.c).
+ *             jams; or it costs too much in the walk. It is run outside the walk (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | follows    |            :                                                    $80 differs
  *   of $80 ($80)      +------------+----------->:  LDA $81 replaces A: asleep ($80), and the TIA differs
  *
  * The flips that differ in a location are a set of bits, one for each flip, and the walk looks up the sets of the
- * locations that a row reads. So a row that concerns no flip costs a few loads.
+ * locations that a row reads. So a row that reads and overwrites no difference costs a few loads.
  *
- * The TIA affects the CPU only when a collision is read. So a flip's TIA is made only then, at horizons and at the ends
- * of frames, and only where it differs (concurrent_beam.c).
+ * The TIA affects the CPU only when the CPU reads a collision. So a flip's TIA is computed only at such reads, at
+ * horizons and at the ends of frames, and only where it differs (concurrent_beam.c).
  *
- * A flipped bit of ROM is a difference that stays: a row that reads the byte, as code or as data, wakes the flip, which
+ * A flipped bit of ROM differs for the whole run: a row that reads the byte, as code or as data, wakes the flip, which
  * runs on an image of its own.
  */
 #include "concurrent.h"
@@ -41,7 +41,8 @@
 #include "host/progress.h"
 #include "host/save.h"
 
-/* A flip that reads more unknown collisions than this in a frame leaves the walk: each read makes its TIA again. */
+/* A flip that reads more unknown collisions than this in a frame leaves the walk: each such read computes its TIA
+ * again. */
 enum { UNKNOWN_READS = 4 };
 enum { WORDS = VCS_FLIP_WORDS };
 
@@ -57,14 +58,14 @@ typedef struct {
   uint32_t from;              /* while it runs: the row at which it woke */
   int32_t extra;              /* instructions that it has executed in this frame beyond the base's */
   int32_t left_after;         /* LEFT: it is run on from its machine after so many frames; 0: from the beginning */
-  uint64_t effort;            /* what it has cost in this frame, see "Flips that cost too much" */
+  uint64_t effort;            /* its cost in this frame, see "Flips that cost too much" */
   int32_t next;               /* WAITING: next flip that waits for the same row; -1: none */
   int32_t first_patch;        /* first patch of this frame; -1: none */
   int32_t last_patch;         /* last one */
   int shown;                  /* horizons that were shown */
   vcs_flip_beam_t beam;       /* its TIA; only if it is dirty */
   vcs_flip_beam_t beam_begun; /* its TIA when it became dirty in this frame */
-  vcs_play_t play;            /* what the game's rules remember */
+  vcs_play_t play;            /* the memory of the game's rules */
   int32_t score;
 } flip_t;
 
@@ -74,7 +75,7 @@ typedef struct {
   int32_t next; /* next flip of the same byte; -1: none */
 } rom_flip_t;
 
-/* A row for each register: 16 bits each, four in a word. */
+/* By register: the number of a row, 16 bits, four in a word. */
 typedef struct {
   uint64_t half[2];
 } register_rows_t;
@@ -87,11 +88,11 @@ struct vcs_concurrent {
   /* The base. */
   vcs_base_frame_t records[2]; /* the present frame and the next */
   vcs_base_frame_t *frame;     /* the present one */
-  int32_t recorded;            /* frames that are recorded; -1: the next one cannot be */
+  int32_t recorded;            /* frames that are recorded; -1: the next frame cannot be recorded */
   vcs_t *m;                    /* the base's machine before row `at` */
   uint32_t at;
   uint32_t reads_done; /* reads of collision registers before row `at` */
-  vcs_t *after;        /* the base's machine after the frame that is recorded */
+  vcs_t *after;        /* the base's machine after the last recorded frame */
   vcs_t *spare;        /* scratch */
   vcs_beam_note_t base_note;
 
@@ -99,7 +100,7 @@ struct vcs_concurrent {
   uint64_t differing[VCS_LOCATIONS][WORDS]; /* by location: flips that differ there, asleep or not */
   uint16_t differing_words[256]; /* by location: a bit for each word of its set that is not 0; VCS_NO_BYTE has none */
   uint64_t asleep[WORDS];        /* asleep or following */
-  uint64_t following[WORDS];     /* asleep, but with other registers that the base reads */
+  uint64_t following[WORDS];     /* asleep, but registers that the base reads differ */
   uint64_t reading[WORDS];       /* differs in RAM that the present row reads; empty between rows */
   uint64_t dirty[WORDS];         /* its TIA may not be the base's */
 
@@ -107,10 +108,10 @@ struct vcs_concurrent {
   uint64_t ram[VCS_CONCURRENT_MOST][2];                /* by flip: the set of bytes of RAM */
   uint8_t own_ram[128][VCS_CONCURRENT_MOST];           /* by byte and flip: its value */
   uint64_t sleeping_registers[VCS_CONCURRENT_MOST];    /* by flip: its key ^ the base's where it fell asleep */
-  uint32_t asleep_since[VCS_CONCURRENT_MOST];          /* by flip: the row at which it did */
+  uint32_t asleep_since[VCS_CONCURRENT_MOST];          /* by flip: the row at which it fell asleep */
   register_rows_t row_after_set;                       /* by register: the row after the last that set it; 0: none */
   vcs_followers_t followers;                           /* flips that follow the base */
-  vcs_followers_t readers;                             /* those of them that read a difference at the present row */
+  vcs_followers_t readers;                             /* flips that read a difference at the present row */
   uint64_t bits_of_registers[1 << VCS_REGISTER_COUNT]; /* by set of registers: their bits of a key */
 
   /* Flips that run. */
@@ -123,18 +124,17 @@ struct vcs_concurrent {
   uint32_t rom_flip_count, rom_flip_capacity;
   vcs_beam_note_t note; /* accesses of the flip that runs */
   vcs_beam_now_t now;   /* its TIA */
-  bool lost;            /* it needs collisions that are not known */
+  bool lost;            /* the flip that runs needs collisions that are not known */
 
   /* TIAs and pictures of flips. */
   vcs_beam_work_t work;
   vcs_beam_patches_t patches;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  uint16_t
-      missed_collisions; /* collisions that flips read and that were not computed; from the next frame on they are */
-  uint64_t effort;       /* what making TIAs has cost, see "Flips that cost too much" */
-  uint64_t effort_limit; /* the most that a flip may cost in this frame and stay in the walk */
-  bool first_frame;      /* the present frame is the first */
+  uint16_t missed_collisions; /* collisions that flips read and that are computed only from the next frame on */
+  uint64_t effort;            /* the cost of computing TIAs, see "Flips that cost too much" */
+  uint64_t effort_limit;      /* the most that a flip may cost in this frame and stay in the walk */
+  bool first_frame;           /* the present frame is the first */
 
   /* The present walk, as vcs_concurrent_walk is called. */
   const vcs_base_t *base;
@@ -254,7 +254,7 @@ static void toggle_difference(vcs_concurrent_t *walk, size_t flip, unsigned loca
       (uint16_t)(*word ? walk->differing_words[location] | bit : walk->differing_words[location] & ~bit);
 }
 
-/* Sets what differs in a flip whose machine is m. */
+/* Sets the differences of a flip whose machine is m. */
 static void set_differences(vcs_concurrent_t *walk, size_t number, differences_t now, const vcs_t *m) {
   flip_t *flip = &walk->flips[number];
   for (unsigned half = 0; half < 2; half++) {
@@ -277,7 +277,7 @@ static void set_differences(vcs_concurrent_t *walk, size_t number, differences_t
   flip->cart_ram = now.cart_ram;
 }
 
-/* Sets the status of a flip, which does not follow then. */
+/* Sets the status of a flip and takes it out of `following`. */
 static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
   const uint64_t bit = 1ull << (flip & 63);
   walk->flips[flip].status = (uint8_t)status;
@@ -294,7 +294,7 @@ static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
   walk->dirty[flip >> 6] = dirty ? walk->dirty[flip >> 6] | bit : walk->dirty[flip >> 6] & ~bit;
 }
 
-/* Whether a flip's TIA is not simply the base's. */
+/* Whether a flip's TIA differs from the base's in a part that matters. */
 static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip) {
   return flip->beam.differs || flip->beam.patch >= 0 ||
          ((flip->beam.tia.collisions ^ walk->frame->segments[flip->beam.at].before.collisions) &
@@ -328,7 +328,7 @@ typedef struct {
   size_t number;
 } reader_t;
 
-/* Gives a flip whose TIA was the base's a TIA of its own, from the segment of an access on. */
+/* Gives a flip a TIA of its own, equal to the base's before the segment of an access. */
 static void begin_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
@@ -342,7 +342,7 @@ static void begin_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t acces
   set_dirty(walk, number, true);
 }
 
-/* The same, unless it has one. */
+/* The same, unless the flip has a TIA of its own. */
 static void make_own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   if (!is_dirty(walk, number)) begin_own_beam(walk, number, access);
 }
@@ -353,9 +353,9 @@ static unsigned bits_of_read(const vcs_concurrent_t *walk, const vcs_t *m) {
   return vcs_latch_bits(walk->frame->latch_bits, cart_of(walk), m->bank, walk->note.pc);
 }
 
-/* Returns the collisions of the flip that runs, which reads one that nothing in the base reads. Its TIA is made again
- * from the state in which it became the flip's own, with all collisions. The flip has made `count` accesses after the
- * base's access `access`. */
+/* Returns the collisions of the flip that runs, after it has read a collision that the base does not read. The flip's
+ * TIA is computed again with all collisions, from the state in which it became the flip's own. The flip has made
+ * `count` accesses after the base's access `access`. */
 static uint16_t find_unknown(vcs_concurrent_t *walk, flip_t *flip, uint32_t access, uint32_t count, unsigned latches) {
   vcs_flip_beam_t beam = flip->beam_begun;
   vcs_beam_now_t now = {0};
@@ -408,7 +408,7 @@ static bool same_access(const vcs_beam_access_t *one, const vcs_beam_access_t *o
   return memcmp(one, other, sizeof *one) == 0;
 }
 
-/* Makes room for `needed` items of `size` bytes. False: there is no memory, and the array is as it was. */
+/* Makes room for `needed` items of `size` bytes. False: there is no memory, and the array has not changed. */
 static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity) {
   if (needed <= *capacity) return true;
   uint32_t more = *capacity ? *capacity : 256;
@@ -460,27 +460,27 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   return true;
 }
 
-/* Lets a flip leave the walk at once: it is run by itself from the beginning. */
+/* Lets a flip leave the walk at once: it is run outside the walk, from the beginning. */
 static void leave_walk(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, LEFT); }
 
 /* ---- Flips that cost too much ------------------------------------------------------------------------------------
  *
- * A few flips cost a large part of the time: three of a hundred take half of all that flips cost one by one, because
- * they are off the base's path for most of every frame, or show other objects in most lines. Compiled code
- * (host/native.h) executes a whole frame of such a flip, collisions included, in less time than the walk takes for what
- * differs. So the cost of a flip is counted, roughly, in instructions that it runs beside the base: these instructions,
- * the accesses to its TIA that are made, and the start of both. The next frame probably costs as much as this one. If
- * that is more than a frame by itself, the flip leaves the walk for good after the frame, and is run on from the
- * machine that it has there. In the first frame it leaves at once, and is run from the beginning. The numbers below
- * were measured; nothing but time depends on them. */
+ * A few flips take a large part of the time: three of a hundred take half of the time of all flips, because they are
+ * off the base's path for most of every frame, or show other objects in most lines. Compiled code (host/native.h)
+ * executes a whole frame of such a flip, collisions included, in less time than the walk takes for its differences. So
+ * the cost of a flip is counted, roughly, in the unit of one instruction that it runs beside the base: it consists of
+ * these instructions, the accesses to its TIA, and the start of both. The next frame probably costs as much as this
+ * one. If that is more than the cost of a frame outside the walk, the flip leaves the walk for good after the frame,
+ * and is run on from its machine at that time. In the first frame it leaves at once, and is run from the beginning. The
+ * numbers below were measured; nothing but time depends on them. */
 enum { WAKE_EFFORT = 40 };      /* waking */
-enum { COMPILED_EFFORT = 22 };  /* a frame by itself, for 100 rows of the base, with compiled code */
+enum { COMPILED_EFFORT = 22 };  /* a frame outside the walk, for 100 rows of the base, with compiled code */
 enum { DECODED_EFFORT = 44 };   /* the same without compiled code */
-enum { HMOVE_EFFORT = 6 };      /* and for each HMOVE, which mostly moves objects */
+enum { HMOVE_EFFORT = 6 };      /* added for each HMOVE, because most of them move objects */
 enum { LEAVING_EFFORT = 1500 }; /* finding all collisions and the rows of a picture that differ */
 
-/* Returns the most that a flip may cost in this frame, which `frames` frames follow, to stay in the walk. Tests inspect
- * all flips, and counts of work must not depend on whether there is compiled code: then there is no limit. */
+/* Returns the most that a flip may cost in this frame, which `frames` frames follow, to stay in the walk. For tests,
+ * which inspect all flips, and for counts of work, which must not depend on compiled code, there is no limit. */
 static uint64_t find_effort_limit(const vcs_concurrent_t *walk, int32_t frames) {
   const bool compiled = !walk->runner->rom && cart_of(walk)->native;
   if (frames <= 0 || walk->callbacks->inspect || walk->callbacks->keeps_all) return UINT64_MAX;
@@ -492,7 +492,7 @@ static bool is_expensive(const vcs_concurrent_t *walk, const flip_t *flip) { ret
 
 /* ---- Running ---------------------------------------------------------------------------------------------------- */
 
-/* Runs a flip, whose machine is machine_of, from a row on: it waits for a later row, has ended its frame, or has left.
+/* Runs a flip, whose machine is machine_of, from a row on, until it waits for a later row, ends its frame, or leaves.
  */
 static void run_flip(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
@@ -579,7 +579,7 @@ VCS_HOT_FN void set_rows(register_rows_t *rows, unsigned names, uint32_t row) {
 #endif
 }
 
-/* Returns the key of a sleeping flip ^ the base's: as it was when the flip fell asleep, without the registers that the
+/* Returns the key of a sleeping flip ^ the base's: its value when the flip fell asleep, without the registers that the
  * base has set since. */
 static uint64_t find_registers(const vcs_concurrent_t *walk, size_t number) {
   return walk->sleeping_registers[number] &
@@ -600,7 +600,8 @@ static void find_bits_of_registers(uint64_t *bits_of_registers) {
   }
 }
 
-/* Builds the machine of a flip that sleeps or follows before a row, but for its TIA: the base's, with what differs. */
+/* Builds the machine of a flip that sleeps or follows, before a row: the base's machine with the flip's differences.
+ * The TIA is not built. */
 static void restore(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   const flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
@@ -679,8 +680,8 @@ static unsigned find_readers(vcs_concurrent_t *walk, uint32_t row) {
   return words;
 }
 
-/* Moves the followers that read a difference at a row to the readers. The row does to the others what it does to the
- * base: they follow on, or fall asleep after it. */
+/* Moves the followers that read a difference at a row to the readers. On all other followers the row has the same
+ * effect as on the base: they continue to follow, or fall asleep after it. */
 static void pass_followers(vcs_concurrent_t *walk, uint32_t row) {
   const uint64_t live = walk->frame->rows[row + 1].live;
   const vcs_facts_t facts = vcs_facts_of[walk->frame->data[row].opcode];
@@ -783,7 +784,8 @@ static void store_in_register(vcs_concurrent_t *walk, uint32_t access) {
   }
 }
 
-/* Ends a row for the readers, after overwrite_locations: stores what they store, and lets them follow or sleep. */
+/* Ends a row for the readers, after overwrite_locations: enters the values that they store, and lets them follow or
+ * sleep. */
 static void finish_row(vcs_concurrent_t *walk, uint32_t row, unsigned results) {
   const uint64_t live = walk->frame->rows[row + 1].live;
   const vcs_followers_t *readers = &walk->readers;
@@ -811,7 +813,7 @@ static void finish_row(vcs_concurrent_t *walk, uint32_t row, unsigned results) {
   followers->count = count;
 }
 
-/* Ends the frame for the flips that follow the base up to its end, and so end it with other registers. */
+/* Ends the frame for the flips that follow the base at its end; they end it with registers that differ. */
 static void end_followers(vcs_concurrent_t *walk) {
   const vcs_followers_t *followers = &walk->followers;
   for (uint32_t i = 0; i < followers->count; i++) {
@@ -824,8 +826,8 @@ static void end_followers(vcs_concurrent_t *walk) {
 
 /* ---- Locations -------------------------------------------------------------------------------------------------- */
 
-/* Removes the differences in a location that the base overwrites. For a flip that runs they are found again when it
- * settles; finish_row enters those of flips that follow. */
+/* Removes the differences in a location that the base overwrites. The differences of a flip that runs are found again
+ * when it settles; finish_row enters those of flips that follow. */
 static void overwrite_location(vcs_concurrent_t *walk, unsigned location) {
   for (unsigned words = walk->differing_words[location]; words; words &= words - 1) {
     const size_t i = (size_t)VCS_LOWEST(words);
@@ -842,7 +844,7 @@ static void overwrite_location(vcs_concurrent_t *walk, unsigned location) {
   walk->differing_words[location] = 0;
 }
 
-/* Lets the flips that wait for a row sleep there with what differs. */
+/* Lets the flips that wait for a row sleep there, with the differences of their machines. */
 static void settle(vcs_concurrent_t *walk, uint32_t row) {
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     const vcs_t *m = machine_of(walk, (size_t)number);
@@ -1197,7 +1199,8 @@ static bool find_collisions(vcs_concurrent_t *walk, size_t number) {
   return !flip->beam.unknown;
 }
 
-/* Lets a flip leave the walk after a frame: it is run by itself from there on. False: its machine is not fully known.
+/* Lets a flip leave the walk after a frame: it is run outside the walk from there on. False: its machine is not fully
+ * known.
  */
 static bool leave_after_frame(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   flip_t *flip = &walk->flips[number];
@@ -1211,7 +1214,8 @@ static bool leave_after_frame(vcs_concurrent_t *walk, size_t number, int32_t fra
   return true;
 }
 
-/* Ends a frame for a flip that sleeps or has ended it: its TIA, its score, and what is seen at a horizon (-1: none). */
+/* Ends a frame for a flip that sleeps or has ended the frame: computes its TIA and its score, and shows a horizon (-1:
+ * none). */
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
   const uint64_t effort = walk->effort;
@@ -1262,7 +1266,7 @@ static void find_lines(vcs_concurrent_t *walk, const uint8_t *picture, const uin
   }
 }
 
-/* Shows a horizon of a flip that is run by itself, unless the walk has shown it. */
+/* Shows a horizon of a flip that is run outside the walk, unless the walk has shown it. */
 static void show_rerun(void *context, int horizon, const vcs_sight_t *sight) {
   const rerun_context_t *rerun = context;
   vcs_concurrent_t *walk = rerun->walk;
@@ -1276,7 +1280,7 @@ static void show_rerun(void *context, int horizon, const vcs_sight_t *sight) {
   walk->callbacks->see(walk->callbacks->context, rerun->number, horizon, &seen);
 }
 
-/* Runs a flip that has left the walk by itself, from the beginning or from where it left. */
+/* Runs a flip that has left the walk, from the beginning or from the frame after which it left. */
 static void run_again(vcs_concurrent_t *walk, size_t number) {
   rerun_context_t context = {walk, number};
   const vcs_flip_t *given = &walk->given[number];

@@ -24,7 +24,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Returns the set of bytes that differ, of 64. */
+/* Returns the set of those of 64 bytes that differ. */
 VCS_FN uint64_t vcs_differing_bytes(const void *one, const void *other) {
   const uint8_t *first = (const uint8_t *)one, *second = (const uint8_t *)other;
   uint64_t differs = 0;
@@ -102,7 +102,7 @@ _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
 #define VCS_BEAM_CLOCKS (1ull << 63) /* the line and the other clocks */
 
 /* The accesses of a frame are divided into segments, about one for each line. If a flip makes the same accesses and
- * differs in no part of `reads` and `shows`, the segment does to it what it does to the base. */
+ * differs in no part of `reads` and `shows`, the segment has the same effect on it as on the base. */
 typedef struct {
   uint32_t access;           /* first access */
   uint64_t reads;            /* parts that its accesses, and the ends of its lines, depend on */
@@ -238,7 +238,7 @@ typedef struct {
   vcs_noted_row_t *noted; /* noted_count: instructions that are not rows yet; they follow row `count` */
   uint32_t noted_count;
   uint32_t row;      /* the row that is reading a chip */
-  uint32_t recorded; /* accesses that beam_m has made */
+  uint32_t recorded; /* accesses that have been made in beam_m */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m;         /* the machine of the CPU, and that of the TIA */
   vcs_video_t video;         /* of beam_m */
@@ -252,16 +252,16 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 void vcs_base_frame_free(vcs_base_frame_t *frame);
 
 /* Records the frame that begins with frame->begun, and writes the machine after it to `after`. `rom`: bits of ROM are
- * flipped; `states`: whole machines are compared. False: there is no memory, or the frame is one that only running
- * again gets right: one that does not end, or that executes code in the chips. */
+ * flipped; `states`: whole machines are compared. False: there is no memory, or the walk cannot follow the frame,
+ * because it does not end or executes code in the chips; then flips are run again. */
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, bool states, vcs_t *after);
 
 /* Returns which of the two collisions matter to the program in a register that the instruction at pc reads: bit 0 for
  * bit 7 of the register, bit 1 for bit 6. `known` is a table of VCS_LATCH_BITS earlier results. */
 unsigned vcs_latch_bits(vcs_latch_bits_t *known, const vcs_cart_t *cart, const uint32_t *banks, uint16_t pc);
 
-/* Executes instructions of m and notes them in frame->noted, as many as it can at a time. Returns whether more follow
- * (VCS_NOTING_ON), whether the next one is for cpu.h (VCS_NOTING_STEP), or that the frame is over. */
+/* Executes some instructions of m and notes them in frame->noted. Returns whether more follow (VCS_NOTING_ON), whether
+ * the next one is for cpu.h (VCS_NOTING_STEP), or that the frame is over. */
 typedef enum { VCS_NOTING_ON, VCS_NOTING_STEP, VCS_NOTING_OVER } vcs_noting_t;
 vcs_noting_t vcs_concurrent_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, vcs_t *m);
 
@@ -308,10 +308,10 @@ typedef struct {
   uint32_t count;
 } vcs_followers_t;
 
-/* The RAM of flips, by byte, so that what a row reads lies together. */
+/* The RAM of flips, by byte: the values of all flips that a row reads are adjacent in memory. */
 typedef struct {
   const uint64_t *differing; /* 128 x VCS_FLIP_WORDS: the set of flips that differ in each byte */
-  const uint8_t *values;     /* 128 x VCS_CONCURRENT_MOST: what these flips have there */
+  const uint8_t *values;     /* 128 x VCS_CONCURRENT_MOST: the values of these flips */
 } vcs_own_ram_t;
 
 /* Evaluates a row for flips that read a difference there: sets their registers, results and values. Returns the results
@@ -371,7 +371,7 @@ void vcs_collide_end(vcs_collide_t *collide, vcs_t *m);
 bool vcs_collide_apply(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *accesses, uint32_t count,
                        uint16_t live);
 
-/* What the functions below work with. */
+/* The data of the functions below. */
 typedef struct {
   const vcs_base_frame_t *frame;
   const vcs_beam_patches_t *patches;
@@ -391,7 +391,7 @@ void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m);
 /* Returns the parts in which two TIAs differ. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other);
 
-/* Puts what differs in a flip's TIA, and its collisions, into the base's. */
+/* Copies the parts in which a flip's TIA differs, and its collisions, into the base's TIA. */
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam);
 
 /* Returns the clock of the frame up to which a flip's picture is drawn. */
@@ -427,7 +427,7 @@ typedef struct {
 
 typedef struct vcs_concurrent vcs_concurrent_t;
 
-/* Receives what is seen of a flip at a horizon: its horizons in order, and flips in any order. */
+/* Receives the outputs of a flip at a horizon. The horizons of a flip come in order, flips in any order. */
 typedef void (*vcs_see_flip_t)(void *context, size_t flip, int horizon, const vcs_sight_t *sight);
 
 /* For tests: receives a flip's machine after a frame, and the set of its collisions that are valid. */
@@ -440,13 +440,13 @@ typedef struct {
   bool keeps_all;        /* no flip leaves the walk because of its cost, so that counts of work are reproducible */
 } vcs_concurrent_callbacks_t;
 
-/* What walks have done so far. */
+/* Counts of the work of all walks so far. */
 typedef struct {
   uint64_t flips;     /* flips of all walks */
-  uint64_t wakes;     /* how often a flip was run beside the base */
+  uint64_t wakes;     /* times that a flip was run beside the base */
   uint64_t executed;  /* instructions that flips executed there */
-  uint64_t settled;   /* how often a flip fell asleep again after that */
-  uint64_t fallbacks; /* flips that were run by themselves */
+  uint64_t settled;   /* times that a flip fell asleep again after that */
+  uint64_t fallbacks; /* flips that were run outside the walk */
   uint64_t walks;
   uint64_t refused; /* frames of the base that could not be recorded */
 } vcs_concurrent_count_t;
@@ -456,7 +456,8 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base);
 void vcs_concurrent_free(vcs_concurrent_t *walk);
 
 /* Walks over the whole run with `count` flips, at most VCS_CONCURRENT_MOST, and shows each to callbacks->see. Sets
- * possible[i] to whether flip i makes a possible machine. What the walk cannot do is handed to vcs_rerun, flip by flip.
+ * possible[i] to whether flip i makes a possible machine. Flips that the walk cannot follow are run by vcs_rerun, one
+ * by one.
  */
 void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_runner_t *runner, const vcs_flip_t *flips,
                          size_t count, const vcs_concurrent_callbacks_t *callbacks, bool *possible);

@@ -1,11 +1,11 @@
 /* concurrent_base.c: records a frame of the base: the state at each row, and what each row reads and overwrites.
  *
  * Most instructions are executed by the loop of run.h (concurrent_record.c), and what they read and overwrite follows
- * from their opcode and address. All others, and all if bits of ROM are flipped, are executed one by one by cpu.h,
- * which fetches every byte over the bus; here the bus is watched, so that everything that an instruction depends on,
- * but for its registers, is listed. The base's TIA is made at the same time (concurrent_beam.c). At the end a pass from
- * the last row to the first finds which registers are live at each row: read by it or by a later row before they are
- * set.
+ * from their opcode and address. All other instructions, and all instructions if bits of ROM are flipped, are executed
+ * one by one by cpu.h, which fetches every byte over the bus; the bus is watched, so that every location on which an
+ * instruction depends, except its registers, is listed. The base's TIA is made at the same time (concurrent_beam.c). At
+ * the end a pass from the last row to the first finds which registers are live at each row: read by it or by a later
+ * row before they are set.
  *
  * Invariant: a row lists every location that it reads. It may list too much, which costs time, never too little.
  */
@@ -29,7 +29,7 @@ static void *grow_list(void *items, size_t size, uint32_t count, uint32_t *capac
   return grown;
 }
 
-/* Grows the two arrays of touches together. Their capacity is that of the smaller one, should one not grow. */
+/* Grows the two arrays of touches together. If one cannot grow, their capacity is that of the smaller one. */
 static void grow_touches(vcs_base_frame_t *frame) {
   uint32_t places = frame->touch_capacity, values = frame->touch_capacity;
   frame->touches = grow_list(frame->touches, sizeof *frame->touches, frame->touch_count, &places, &frame->lost);
@@ -52,7 +52,7 @@ static void touch_rom(vcs_base_frame_t *frame, uint32_t offset) {
 
 /* ---- The watched bus ------------------------------------------------------------------------------------------- */
 
-/* What the watched bus knows of the present instruction. */
+/* The state of the watched bus in the present instruction. */
 typedef struct {
   vcs_base_frame_t *frame;
   bool rom;             /* bytes of the image are listed, too */
@@ -189,7 +189,7 @@ static void watched_write(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_
 
 /* ---- A frame --------------------------------------------------------------------------------------------------- */
 
-enum { ACCESSES_MOST = 32768 }; /* more than a frame of 25,000 instructions makes, unless most of them make two */
+enum { ACCESSES_MOST = 32768 }; /* more than a frame of 25,000 instructions makes, unless most instructions make two */
 
 bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   const size_t size = vcs_machine_size(cart);
@@ -233,7 +233,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   *frame = (vcs_base_frame_t){0};
 }
 
-/* Makes the accesses that have been noted in the base's TIA. */
+/* Executes the noted accesses in the base's TIA. */
 static void record_accesses(vcs_base_frame_t *frame) {
   for (; frame->recorded < frame->note.count; frame->recorded++) vcs_beam_record(frame, frame->recorded);
 }
@@ -253,7 +253,7 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   return collisions;
 }
 
-/* Records the mapping, if it is not the one before. */
+/* Records the mapping if it has changed. */
 static void record_mapping(vcs_base_frame_t *frame, const vcs_t *m) {
   const vcs_mapping_t mapping = vcs_mapping_of(m);
   if (frame->mapping_count && memcmp(&mapping, &frame->mappings[frame->mapping_count - 1], sizeof mapping) == 0) return;
@@ -275,7 +275,7 @@ VCS_HOT_FN void record_row_start(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, 
                                        (uint16_t)frame->instructions};
 }
 
-/* ---- Registers that will not be read ---------------------------------------------------------------------------- */
+/* ---- Live registers --------------------------------------------------------------------------------------------- */
 
 #define INDEX_IMP 0
 #define INDEX_ACC 0
@@ -439,7 +439,7 @@ static bool record_step(watch_t *watch, const vcs_cart_t *cart, vcs_t *m, bool *
   watch->data = &frame->data[frame->row];
   *watch->data = (vcs_row_data_t){.ram_read = VCS_NO_BYTE, .ram_written = VCS_NO_BYTE};
   record_row_start(frame, cpu, frame->row);
-  if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) return false; /* what it fetches depends on more */
+  if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) return false; /* its bytes may depend on a chip */
   vcs_cpu_instruction(VCS_HERE);
   frame->count++;
   frame->instructions++;
@@ -450,8 +450,8 @@ static bool record_step(watch_t *watch, const vcs_cart_t *cart, vcs_t *m, bool *
   return !m->jammed;
 }
 
-/* Finds which of the collisions that the frame reads matter. If an instruction reads several collision registers, or
- * one as code or as a pointer, or if `all`, both latches of each register matter. */
+/* Finds which of the collisions that the frame reads matter to the program. If an instruction reads several collision
+ * registers, or reads one as code or as a pointer, or if `all` is set, both latches of each register matter. */
 static void find_bits(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool all) {
   for (uint32_t i = 0; i < frame->read_count; i++) {
     vcs_collision_read_t *read = &frame->reads[i];

@@ -1,8 +1,8 @@
 /* concurrent_beam.c: makes the TIA of a flip from its accesses, when it is needed.
  *
- * The TIA affects the CPU only through collisions that are read (and through time, which the CPU's notes have), so it
- * can be made later, or never. A flip makes the base's accesses while it sleeps, and its own while it is awake
- * (vcs_beam_patch_t). A segment is one of three kinds for a flip:
+ * The TIA affects the CPU only through collisions that the CPU reads (and through time, which the CPU's notes have), so
+ * the state of the TIA can be computed later, or never. A flip makes the base's accesses while it sleeps, and its own
+ * while it is awake (vcs_beam_patch_t). A segment is one of three kinds for a flip:
  *
  *   - It has no access of the flip's own, and no register that differs is read or shown in it. Its pixels and
  *     collisions are the base's, and registers that it overwrites no longer differ: nothing is executed.
@@ -46,7 +46,7 @@ void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m) {
   m->hmove_clock = tia->hmove_clock;
 }
 
-/* Whether two TIAs blank the same pixels after an HMOVE. The clocks of a blank that is over do not matter in later
+/* Whether two TIAs blank the same pixels after an HMOVE. The clocks of a blank that is over have no effect in later
  * lines. */
 static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
   const size_t blank = offsetof(vcs_t, hmove_blank) - VCS_LOOKS_FROM;
@@ -65,7 +65,7 @@ static uint64_t differing_looks(const uint8_t *one, const uint8_t *other) {
   return (one[ctrlpf] ^ other[ctrlpf]) & 1 ? differs | VCS_BEAM_MIRROR : differs;
 }
 
-/* Collisions are not compared: they are no part of a set. */
+/* Collisions are not compared, because a set of parts does not include them. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
   uint64_t differs = differing_looks(one->looks, other->looks);
   if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
@@ -78,7 +78,8 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 
 /* ---- What accesses do ------------------------------------------------------------------------------------------- */
 
-/* What every segment reads: state that the end of a line depends on, and state that differs too seldom to be followed.
+/* The parts that every segment reads: state on which the end of a line depends, and state that differs too seldom to be
+ * treated separately.
  */
 #define READ_ALWAYS                                                                                               \
   (LOOK(vblank, 0) | VCS_BEAM_MIRROR | LOOK(first_copy_off, 0) | LOOK(first_copy_off, 1) | LOOK(pf_mirrored, 0) | \
@@ -87,8 +88,8 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 #define ALL_COLOURS (LOOK(colu, 0) | LOOK(colu, 1) | LOOK(colu, 2) | LOOK(colu, 3))
 #define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
 
-/* What a write to a register does. A part that it changes is in `replaced` if the new value does not depend on the old
- * one, and in `reads` otherwise. */
+/* The effects of a write to a register. A part that the write changes is in `replaced` if its new value does not depend
+ * on its old value, and in `reads` otherwise. */
 typedef struct {
   uint64_t reads, replaced;
   int8_t motion[5]; /* pixels by which HMOVE moves each object */
@@ -331,7 +332,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, uint32_t number) {
     current->shows |= looks_shown(m) & ~frame->segment_replaced;
     current->colours |= looks_coloured(m) & ~frame->segment_replaced;
   }
-  if (m->stars) current->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
+  if (m->stars) current->reads |= LOOK(pos, VCS_M0); /* stars move M0 at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
     current->reads |= effect.reads & ~frame->segment_replaced;
@@ -460,7 +461,8 @@ static uint32_t make_accesses(const vcs_beam_work_t *work, vcs_flip_beam_t *beam
   }
 }
 
-/* Moves the objects whose positions differ as the segment's HMOVEs move the base's: 1600 keeps the sum positive. */
+/* Moves the objects whose positions differ by the same pixels as the segment's HMOVEs move the base's objects: 1600
+ * keeps the sum positive. */
 static void move_objects(vcs_flip_beam_t *beam, const vcs_segment_t *current) {
   for (int i = 0; i < 5; i++) {
     uint8_t *pos = &beam->tia.looks[offsetof(vcs_t, pos) - VCS_LOOKS_FROM + (size_t)i];
@@ -468,8 +470,8 @@ static void move_objects(vcs_flip_beam_t *beam, const vcs_segment_t *current) {
   }
 }
 
-/* By register, for those that only store a value: the byte of `looks` that holds it. 0, which is another byte, for all
- * others. */
+/* By register: the byte of `looks` that holds the value, if a write only stores it; 0, which is the byte of another
+ * register, for all other registers. */
 #define AT(field, i) (uint8_t)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
 static const uint8_t look_of_register[64] = {[VCS_NUSIZ0] = AT(nusiz, 0),
                                              [VCS_NUSIZ1] = AT(nusiz, 1),
@@ -498,7 +500,7 @@ VCS_HOT_FN bool find_kept_value(unsigned r, uint8_t value, unsigned *look, uint8
   return *look;
 }
 
-/* By byte of `looks`: the set of registers a write to which reads it. */
+/* By byte of `looks`: the set of registers to which a write reads this byte. */
 #define REG(r) (1ull << (r))
 static const uint64_t read_by[64] = {[AT(nusiz, 0)] = REG(VCS_RESP0) | REG(VCS_RESMP0),
                                      [AT(nusiz, 1)] = REG(VCS_RESP1) | REG(VCS_RESMP1),
@@ -511,16 +513,16 @@ static const uint64_t read_by[64] = {[AT(nusiz, 0)] = REG(VCS_RESP0) | REG(VCS_R
                                      [AT(hm, 3)] = REG(VCS_HMOVE),
                                      [AT(hm, 4)] = REG(VCS_HMOVE)};
 
-/* Values that a flip's own accesses in a segment leave in registers, at most KEPT_MOST; segments seldom have more. */
+/* The values that a flip's own accesses in a segment leave in registers. Segments seldom leave more than KEPT_MOST. */
 enum { KEPT_MOST = 8 };
 typedef struct {
-  uint64_t written; /* parts that they store to, if only for a while */
+  uint64_t written; /* parts to which they store, even if the value is overwritten */
   int32_t patch;    /* next patch that is not in the segment */
-  unsigned count;   /* of values that stay */
+  unsigned count;   /* number of these values */
   uint8_t look[KEPT_MOST], value[KEPT_MOST];
 } kept_t;
 
-/* Finds these values. False: the accesses do more than to store values that nothing else in the segment reads. */
+/* Finds these values. False: the accesses do more than store values that nothing else in the segment reads. */
 static bool find_kept_values(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, kept_t *kept) {
   const vcs_base_frame_t *frame = work->frame;
   const uint32_t end = frame->segments[beam->at + 1].access;
@@ -680,5 +682,5 @@ uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *b
   *work->effort += (uint64_t)ACCESS_EFFORT * (count + 1 - now->made);
   vcs_collide_apply(work->collide, work->m, own + now->made - 1, count + 1 - now->made, work->frame->live_collisions);
   now->made = count + 1;
-  return work->m->collisions; /* the last access was the reading, which catches up */
+  return work->m->collisions; /* the last access was the read, which computes collisions up to it */
 }

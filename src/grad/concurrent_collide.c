@@ -1,11 +1,11 @@
-/* concurrent_collide.c: executes accesses to the TIA of a flip: its registers, its collisions, and its picture if that
- * is shown.
+/* concurrent_collide.c: executes accesses to the TIA of a flip: computes its registers, its collisions, and its picture
+ * if the picture is shown.
  *
  * Accesses are executed by the core's TIA that sleeps (core/tia_asleep.h): a store notes its time and sets the
- * register, and two objects are compared when one of them changes. So a line costs nothing, and a collision that is not
- * computed costs nothing. A picture is painted by rows (core/rows.h), from the beam's position when accesses begin to
- * its position when they end. Unlike the reference, nothing is painted ahead of the beam: a flip is shown only when its
- * beam has left the picture.
+ * register, and two objects are compared when one of them changes. So lines, and collisions that are not needed, cost
+ * nothing. A picture is painted by rows (core/rows.h), from the beam's position when accesses begin to its position
+ * when they end. Unlike the reference, this file paints nothing ahead of the beam: a flip is shown only when its beam
+ * has left the picture.
  *
  * The last two accesses that were only noted are recorded in full when something else needs the TIA's clocks. Two are
  * enough for `seen_clock` and `seen_before`, because accesses of different instructions are nine clocks apart or more
@@ -25,12 +25,12 @@ struct vcs_collide {
   uint32_t cycles;       /* of the last access */
   bool stores_only;      /* nothing can collide, so accesses only store their values */
   uint8_t possible;      /* with stores_only: objects that may be on */
-  uint8_t changed;       /* with stores_only: objects that `asleep` knows only as they were when it began */
+  uint8_t changed;       /* with stores_only: objects that have changed, which `asleep` does not have yet */
 };
 
 vcs_collide_t *vcs_collide_create(void) { return calloc(1, sizeof(vcs_collide_t)); }
 
-/* Below the picture, while VBLANK is on, no store shows and no clock advances: accesses need not be compared with any.
+/* Below the picture, while VBLANK is on, no store shows and no clock advances, so the TIA need not wake at any time.
  */
 VCS_HOT_FN void sleep_below_picture(vcs_asleep_t *asleep, const vcs_t *m) {
   if (m->seen_clock != asleep->video.stop || !(m->vblank & 2) || asleep->ending != VCS_NEVER) return;
@@ -39,9 +39,9 @@ VCS_HOT_FN void sleep_below_picture(vcs_asleep_t *asleep, const vcs_t *m) {
 
 /* ---- Where nothing can collide ----------------------------------------------------------------------------------
  *
- * While no two objects can be on whose collision is wanted, an access only stores its value. What the TIA that sleeps
- * knows of objects is brought up to date when this ends, as if they had all changed with the last access: before it
- * nothing could collide. */
+ * While no two objects can be on whose collision is wanted, an access only stores its value. When this ends, the TIA
+ * that sleeps is brought up to date as if all objects had changed with the last access, because before it no objects
+ * could collide. */
 
 #define BIT(object) (1u << VCS_##object)
 
@@ -64,7 +64,7 @@ VCS_HOT_FN void find_stores_only(vcs_collide_t *collide, const vcs_t *m) {
                          !collide->asleep.video.colour_loss; /* which changes colours */
 }
 
-/* Brings the TIA that sleeps up to date: from here on accesses do more than to store values. */
+/* Brings the TIA that sleeps up to date: from here on accesses do more than store values. */
 VCS_HOT_FN void end_stores_only(vcs_collide_t *collide, const vcs_t *m) {
   vcs_asleep_t *asleep = &collide->asleep;
   unsigned changed = collide->changed;
@@ -135,7 +135,7 @@ VCS_SLOW_FN void access_in_full(vcs_collide_t *collide, vcs_t *m, const vcs_beam
   sleep_below_picture(&collide->asleep, m);
 }
 
-/* Notes an access and stores its value. False, and nothing is done: it has to be executed in full. */
+/* Notes an access and stores its value. False: nothing is done, and the access has to be executed in full. */
 VCS_HOT_FN bool note_access(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
   vcs_asleep_t *asleep = &collide->asleep;
   const uint64_t time = VCS_CYCLES((uint64_t)access->cycles);
@@ -152,7 +152,7 @@ VCS_HOT_FN bool note_access(vcs_collide_t *collide, vcs_t *m, const vcs_beam_acc
   return true;
 }
 
-/* Whether a store turns an object on with which a wanted collision becomes possible. */
+/* Whether a store turns on an object with which a wanted collision becomes possible. */
 VCS_HOT_FN bool turns_on(vcs_collide_t *collide, const vcs_t *m, unsigned object, uint8_t value) {
   if (VCS_LIKELY(collide->possible & object || !value)) return false;
   collide->possible |= (uint8_t)object;
@@ -174,8 +174,8 @@ VCS_HOT_FN uint64_t moment_of(const vcs_beam_access_t *access) {
   return vcs_moment(VCS_CYCLES((uint64_t)access->cycles), register_of(access));
 }
 
-/* Stores a value, which has only the bits that its register holds (vcs_note_mask). False, and nothing is done: the
- * access does more than that, or makes a wanted collision possible. The CPU stores sound itself (vcs_note_write). */
+/* Stores a value, which has only the bits that its register holds (vcs_note_mask). False: nothing is done, because the
+ * access does more, or makes a wanted collision possible. The CPU stores sound itself (vcs_note_write). */
 VCS_HOT_FN bool keep_value(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t value) {
   unsigned i;
   switch (r) {
@@ -254,8 +254,8 @@ VCS_HOT_FN bool keep_value(vcs_collide_t *collide, vcs_t *m, unsigned r, uint8_t
   }
 }
 
-/* Executes HMOVE. False, and nothing is done: objects could collide at their new positions, or the clock, which HMOVE
- * needs, has stopped below the picture. */
+/* Executes HMOVE. False: nothing is done, because objects could collide at their new positions, or because the clock,
+ * which HMOVE needs, has stopped below the picture. */
 VCS_HOT_FN bool make_hmove(vcs_collide_t *collide, vcs_t *m, uint64_t time) {
   vcs_asleep_t *asleep = &collide->asleep;
   const unsigned apart = m->vblank & 2 ? 0 : asleep->apart & ~(unsigned)m->collisions;
@@ -263,7 +263,7 @@ VCS_HOT_FN bool make_hmove(vcs_collide_t *collide, vcs_t *m, uint64_t time) {
   return vcs_asleep_sleeps(m, asleep, time, VCS_HMOVE) && hmove(m, asleep, time);
 }
 
-/* Executes an access that only stores a value. False, and nothing is done: it does more. */
+/* Executes an access that only stores a value. False: nothing is done, because the access does more. */
 VCS_HOT_FN bool make_store(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access) {
   const uint64_t time = VCS_CYCLES((uint64_t)access->cycles);
   if (VCS_UNLIKELY(time >= collide->asleep.later)) return false;
@@ -279,7 +279,7 @@ VCS_HOT_FN bool make_store(vcs_collide_t *collide, vcs_t *m, const vcs_beam_acce
   return true;
 }
 
-/* Executes accesses while they only store values. Returns the first that does more, or `end`. */
+/* Executes accesses while they only store values. Returns the first access that does more, or `end`. */
 VCS_HOT_FN const vcs_beam_access_t *make_stores(vcs_collide_t *collide, vcs_t *m, const vcs_beam_access_t *access,
                                                 const vcs_beam_access_t *end) {
   const vcs_beam_access_t *const begin = access;

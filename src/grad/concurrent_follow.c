@@ -1,14 +1,14 @@
 /* concurrent_follow.c: evaluates a row of the base for flips that read a difference there.
  *
- * Most flips that wake read the byte that differs, store something made from it, and do so with the base's instructions
- * at the base's time. Such a flip needs no machine of its own. Its registers are the base's at each row, with some bits
- * changed. A row that reads no difference does to it what it does to the base; only the other rows are evaluated, by
- * the core's own operations, with the base's operands wherever those are the same. All flips that need a row are
- * evaluated together, so its opcode is decoded once.
+ * Most flips that wake read the byte that differs and store a value computed from it, by the base's instructions at the
+ * base's time. Such a flip needs no machine of its own. Its registers are the base's at each row, with some bits
+ * changed. A row that reads no difference has the same effect on the flip as on the base; only the other rows are
+ * evaluated, by the core's own operations, with the base's operands wherever these are equal. All flips that need a row
+ * are evaluated together, so its opcode is decoded once.
  *
  * A flip leaves the path at a branch whose flag differs, and at every row that needs more: an address that differs
  * (except one of a table in plain ROM that takes the same time), a chip that is written with another value, a return
- * address. Then the row has done nothing to the flip, and concurrent_run.c runs it from that row on.
+ * address. Then the row is not evaluated for the flip, and concurrent_run.c runs the flip from that row on.
  */
 #include "concurrent_note.h"
 
@@ -42,7 +42,7 @@ VCS_HOT_FN uint8_t byte_of(const shared_byte_t *byte, unsigned flip) {
 /* What is the same for all flips at a row. */
 typedef struct {
   const vcs_cart_t *cart;
-  vcs_t *m; /* the base's, which operations take but do not use */
+  vcs_t *m; /* the base's machine, a parameter of operations that they do not use */
   const uint8_t *rom;
   const uint32_t *banks;
   uint64_t hot_pages;
@@ -230,7 +230,7 @@ unsigned vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *f
                                const vcs_own_ram_t *ram, vcs_followers_t *flips) {
   const uint32_t count = flips->count;
   unsigned results = 0;
-  if (!(frame->rows[row].key & 0x1000)) { /* code in RAM may be what differs */
+  if (!(frame->rows[row].key & 0x1000)) { /* code in RAM may differ */
     for (uint32_t i = 0; i < count; i++) flips->result[i] = VCS_LEAVES;
     return count ? VCS_LEAVES : 0;
   }

@@ -1,8 +1,8 @@
 /* concurrent_latch.c: finds which of the two collisions that an instruction reads matter to the program.
  *
  * A collision register has two bits, 7 and 6. Programs seldom use both: after LDA CXP1FB, BMI tests bit 7, and A and Z
- * are overwritten soon. Some programs read a register only to pass time. A bit whose value no instruction uses need not
- * be computed, neither for a flip that sleeps nor for one that runs.
+ * are overwritten soon. Some programs read a register only to pass time. If no instruction uses the value of a bit, the
+ * collision need not be computed, neither for a flip that sleeps nor for a flip that runs.
  *
  * The code after the read is followed in both directions at branches, with the set of bits of registers and flags that
  * may depend on the bit that was read. If all of them are set before any other instruction reads them, the bit does not
@@ -68,7 +68,7 @@ static bool is_straight(const code_t *code, uint16_t pc) {
   }
 }
 
-/* Updates a set for an instruction that combines A with an operand and reads nothing else of the set. False: the
+/* Updates a set for an instruction that combines A with an operand and reads no other member of the set. False: the
  * instruction is of another kind. */
 static bool combine(const code_t *code, uint16_t pc, uint64_t *set) {
   const unsigned opcode = byte_at(code, pc), operand = byte_at(code, (uint16_t)(pc + 1));
@@ -97,7 +97,7 @@ static bool combine(const code_t *code, uint16_t pc, uint64_t *set) {
   return true;
 }
 
-/* Whether an instruction has been followed with this set: it cannot add anything. */
+/* Whether an instruction has been followed with this set already, so that following it again gives nothing new. */
 static bool was_followed(const code_t *code, uint16_t pc, uint64_t set) {
   for (unsigned i = 0; i < code->followed; i++) {
     if (code->pc[i] == pc && code->set[i] == set) return true;
@@ -130,7 +130,8 @@ static bool looks_at(code_t *code, uint16_t pc, uint64_t set) { /* NOLINT(misc-n
   return false;
 }
 
-/* Finds what depends on a bit of the byte that an instruction reads. False: it does more than to load or combine it. */
+/* Finds the set of bits that depend on a bit of the byte that an instruction reads. False: the instruction does more
+ * than load or combine the byte. */
 static bool find_set(unsigned opcode, unsigned bit, uint64_t *set) {
   const uint64_t n = bit == 7 ? FLAG(N) : 0;
   if (!(vcs_facts_of[opcode].touches & VCS_TOUCHES_READ)) return false;

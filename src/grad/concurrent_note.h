@@ -1,8 +1,8 @@
 /* concurrent_note.h: the core's CPU without its TIA.
  *
- * Included before bus.h, this file replaces the TIA's functions by functions that note accesses (concurrent.h). What
- * the CPU depends on is still computed: WSYNC, the end of the frame, the inputs, the times at which the capacitors of
- * paddles began to charge. Only a read of a collision needs the TIA itself: vcs_beam_note_t.collisions.
+ * Included before bus.h, this file replaces the TIA's functions by functions that note accesses (concurrent.h). State
+ * on which the CPU depends is still computed: WSYNC, the end of the frame, the inputs, the times at which the
+ * capacitors of paddles began to charge. Only a read of a collision needs the TIA itself: vcs_beam_note_t.collisions.
  */
 #ifndef VCS_GRAD_CONCURRENT_NOTE_H
 #define VCS_GRAD_CONCURRENT_NOTE_H

@@ -1,10 +1,11 @@
 /* concurrent_record.c: records the base's instructions with the loop of run.h.
  *
- * For each instruction the loop notes what it has computed anyway: the registers before it, the address of its data,
- * and the byte that it reads or writes there. concurrent_base.c derives from these what the row reads and overwrites.
- * Instructions that the loop leaves to cpu.h, and all that may switch banks, are executed by concurrent_base.c with the
- * bus watched. Turns of a loop that waits for the timer are skipped and have no rows. They do to a flip what they do to
- * the base, because the row before them reads the timer: a flip whose timer differs wakes there.
+ * For each instruction the loop notes values that it computes in any case: the registers before the instruction, the
+ * address of its data, and the byte that it reads or writes there. concurrent_base.c derives from these what the row
+ * reads and overwrites. Instructions that the loop leaves to cpu.h, and all that may switch banks, are executed by
+ * concurrent_base.c with the bus watched. Turns of a loop that waits for the timer are skipped and have no rows. They
+ * have the same effect on a flip as on the base, because the row before them reads the timer: a flip whose timer
+ * differs wakes there.
  */
 #include "concurrent_note.h"
 
@@ -128,7 +129,7 @@ VCS_HOT_FN void begin_row(vcs_noted_row_t *row, const vcs_cpu_t *cpu, const vcs_
 #define VCS_RUN_WAIT_BNE VCS_SKIP_WAIT
 #define VCS_RUN_WAIT_BPL VCS_SKIP_WAIT
 #define VCS_RUN_WAIT_BMI VCS_SKIP_WAIT
-#define VCS_RUN_DELAY(branch, index) /* not skipped: a flip may have another index */
+#define VCS_RUN_DELAY(branch, index) /* delay loops are not skipped: a flip may have another index */
 #define VCS_RUN_STOPPED
 #define VCS_RUN_LEAVE \
   unpack(cpu, word);  \

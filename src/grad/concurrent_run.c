@@ -1,8 +1,9 @@
 /* concurrent_run.c: runs a flip that is awake beside the base until the two meet.
  *
- * They meet before a row of the base if the flip has the row's time, program counter, stack pointer and mapping, and
- * the registers and flags that the base reads before it sets them. Memory, timer and inputs may differ: the flip can
- * sleep with these differences. It does not yet sleep if the base is about to read a byte in which it differs.
+ * The flip meets the base before a row if it has the row's time, program counter, stack pointer and mapping, and the
+ * base's values in all registers and flags that the base reads before it sets them. Memory, timer and inputs may
+ * differ: the flip can sleep with these differences. If the base is about to read a byte that differs, the flip does
+ * not sleep yet.
  */
 #include "concurrent_note.h"
 
@@ -39,10 +40,10 @@ enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
 /* How long a flip runs between two comparisons with the base. The numbers were measured; only time depends on them. */
 enum {
-  LOOK_AFTER_SHIFT = 40,  /* cycles, if its time is not that of any row */
-  LOOK_AFTER_DETOUR = 10, /* cycles, if it is elsewhere in the program at a row's time */
+  LOOK_AFTER_SHIFT = 40,  /* cycles, if no row has the flip's time */
+  LOOK_AFTER_DETOUR = 10, /* cycles, if the flip is elsewhere in the program at a row's time */
   NEAR_ROWS = 16,         /* rows that are searched one by one before find_row searches the rest */
-  WAIT_ROWS = 128,        /* rows at most, if it is on the base's path with other registers */
+  WAIT_ROWS = 128,        /* rows at most, if the flip is on the base's path with other registers */
   AHEAD_ROWS = 12         /* a flip that would be woken within so many rows does not sleep */
 };
 
@@ -135,7 +136,7 @@ VCS_HOT_FN bool has_met(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, 
     }
   }
   beside->row = row;
-  if (frame->cycles[row] != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
+  if (frame->cycles[row] != cycles) { /* the flip is earlier or later than the base, mostly up to the next WSYNC */
     beside->next = VCS_CYCLES((uint64_t)cycles + LOOK_AFTER_SHIFT);
     return false;
   }
@@ -155,7 +156,7 @@ VCS_HOT_FN bool has_met(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
   beside_t beside = {frame, from, VCS_CYCLES((uint64_t)m->cycles + 1)};
-  if (from < frame->count) { /* what the first instruction sets is not the base's */
+  if (from < frame->count) { /* the first instruction may set other values than in the base */
     const uint64_t set = wait_for(frame, from + 1, vcs_facts_of[frame->data[from].opcode].sets);
     if (set > beside.next) beside.next = set;
   }

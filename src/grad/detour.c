@@ -1,23 +1,23 @@
 /* detour.c: a branch that turns along a direction.
  *
  * A fork (fork.c) runs the other side of a branch from the machine of the run, as if nothing but the flag had moved.
- * Along a direction more is known: the tangents say which other bytes have moved, and by how much. If they are whole
- * moves (vcs_move_along), they define a second machine. At a branch that turns, that machine, with everything moved, is
- * executed from the branch until it meets the run. From the meeting on, its differences from the run are the tangents.
+ * Along a direction the tangents give the other bytes that have moved, and by how much. If they are whole moves
+ * (vcs_move_along), they define a second machine. At a branch that turns, this machine, with all bytes moved, is
+ * executed from the branch until it meets the run. From the meeting on, the tangents are its differences from the run.
  *
  *        branch --- run, nothing moves ------ meeting --->
  *            \                               /
  *             `-- the same with tangents ---'
  *
- * Between the branch and the meeting the run has no tangents. So branches that turn one after the other on the other
- * side are one detour, not a sum of forks, and a move that the other side undoes is undone.
+ * Between the branch and the meeting the run has no tangents. So branches that turn in sequence on the other side are
+ * one detour, not a sum of forks, and a move that the other side undoes leaves no tangent.
  *
  * As a linear map a detour passes on the tangents that are the same at the meeting; all other differences there are the
  * column of the branch's flag. The product backwards along the direction is the transpose of that map. Between meeting
  * and branch the backward walk visits the run's rows as usual, for the adjoints of what has not moved.
  *
- * If the tangents are not whole moves, the branch has its fork. If they are and the two runs do not meet within the
- * window, no derivative passes the branch (docs/gradients.md, Stops).
+ * If the tangents are not whole moves, the branch has a fork. If they are whole moves and the two machines do not meet
+ * within the window, no derivative passes the branch (docs/gradients.md, Stops).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static bool move_number(vcs_t *m, size_t offset, float tangent) {
   return true;
 }
 
-/* Records the tangents of a byte and applies them to f->other. False: they are not one whole move. */
+/* Records the tangents of a byte and applies them to f->other. False: the tangents are not a whole move. */
 static bool carry_byte(vcs_forks_t *f, const vcs_sweep_t *s, size_t offset) {
   vcs_detours_t *d = &f->detours;
   const float *slots = vcs_slots(s, offset);
@@ -75,9 +75,10 @@ static bool carry_all(vcs_forks_t *f, const vcs_sweep_t *s) {
   return true;
 }
 
-/* ---- Taking one -------------------------------------------------------------------------------------------------- */
+/* ---- A detour ---------------------------------------------------------------------------------------------------- */
 
-/* Whether vcs_forks_compare looks at a byte. No detour changes the others: pins, ports, collisions. */
+/* Whether vcs_forks_compare compares a byte. No detour changes the bytes that it does not compare: pins, ports,
+ * collisions. */
 static bool is_compared(size_t offset) {
   return offset == VCS_OFFSET(cycles) || offset == VCS_OFFSET(timer_cycle) ||
          (offset >= VCS_OFFSET(a) && offset <= VCS_OFFSET(p)) ||
@@ -137,7 +138,7 @@ bool vcs_detour_take(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch, uint32_t fl
 
 /* ---- Walking ----------------------------------------------------------------------------------------------------- */
 
-/* Forwards: the tangents at the meeting. Only a walk backwards needs the detour again. */
+/* Forwards: sets the tangents at the meeting. Only a backward walk needs the detour again. */
 static void meet_forwards(vcs_forks_t *f, vcs_sweep_t *s, vcs_detour_t *detour) {
   vcs_detours_t *d = &f->detours;
   float one = 1;
@@ -154,7 +155,8 @@ static void meet_forwards(vcs_forks_t *f, vcs_sweep_t *s, vcs_detour_t *detour) 
   d->count--;
 }
 
-/* Backwards: what the detour adds to the scalar, and the adjoints of the tangents that it passes on. */
+/* Backwards: computes the contribution of the detour to the scalar, and the adjoints of the tangents that it passes
+ * on. */
 static void meet_backwards(vcs_forks_t *f, vcs_sweep_t *s, vcs_detour_t *detour) {
   detour->sum = 0;
   vcs_forks_link(f, s, &detour->sum, detour->first, detour->count);
@@ -190,7 +192,7 @@ void vcs_detours_begin(vcs_forks_t *f, const vcs_sweep_t *s) {
   d->off = !f->along || (s->rom && vcs_any(s->rom, (int)(8 * f->cart->rom_size)));
 }
 
-/* The byte of the run at an offset, where the walk knows it: memory, and the registers of a row. */
+/* Finds the byte of the run at an offset, in memory or in the registers of a row. False: the walk does not have it. */
 static bool find_byte(const vcs_sweep_t *s, const vcs_row_t *row, size_t offset, uint8_t *byte) {
   const uint8_t registers[] = {row->a, row->x, row->y, row->sp, vcs_row_status(row)};
   const bool is_register = offset >= VCS_OFFSET(a) && offset <= VCS_OFFSET(p);

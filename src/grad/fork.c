@@ -11,20 +11,20 @@
  *                                                         branch, it is added to the flag's adjoint
  *
  * Not every place with the same PC is a meeting. A loop that is entered again for the next object has the same PCs. So
- * a meeting must not lie between the branch and its target, and it must be in the same activation of a subroutine: both
- * sides must have returned to the same depth of the stack.
+ * the PC of a meeting must not lie between the branch and its target, and the meeting must be in the same activation of
+ * a subroutine: both sides must have returned to the same depth of the stack.
  *
  * A column may move all eight bits of a byte that the next branch tests, and each bit alone would turn that branch.
- * First order counts eight turns, and a loop of such branches multiplies by eight in every round. Along a direction the
- * tangent of a branch's flag is therefore cut at 1. Without a direction a walk backwards, from every branch and every
- * bit of the RAM after the frame, probes the tape first (grad.c): a branch that moves more than 64 of them in sum is
- * refused, in both products. The choice depends on the tape only, so <w, Jv> = <J'w, v> holds. What is left can still
- * grow from frame to frame, and is cut at 1e30.
+ * First order counts eight turns, and a loop of such branches multiplies derivatives by eight in every iteration. Along
+ * a direction the tangent of a branch's flag is therefore cut at 1. Without a direction a backward walk first probes
+ * the tape, from every branch and every bit of the RAM after the frame (grad.c): a branch that moves more than 64 of
+ * these in sum is refused, in both products. The choice depends on the tape only, so <w, Jv> = <J'w, v> holds.
+ * Derivatives through the remaining branches can still grow from frame to frame; they are limited to 1e30.
  *
- * Along a direction a branch that turns is a detour (detour.c), if the tangents are whole moves; forks are found when
- * they are first needed. Branches in a region that is crossed (region.c) have no forks. Branches on the other side are
- * taken as they come, not forked again.
- * Sides that do not meet have no derivative and are counted (vcs_grad_report_t). A frame's end is not crossed.
+ * Along a direction a branch that turns is a detour (detour.c) if the tangents are whole moves; forks are executed when
+ * they are first needed. Branches in a region (region.c) that a pass uses have no forks. Branches on the other side are
+ * executed, not forked again. If the two sides do not meet, the branch has no derivative and is counted
+ * (vcs_grad_report_t). A meeting is always in the same frame.
  *
  * Stops: collisions latched on the other side, and registers of a line that is not drawn yet.
  */
@@ -97,7 +97,7 @@ void vcs_forks_differ(vcs_forks_t *f, uint32_t slot, float by) {
 
 static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint8_t *was, const uint8_t *is) {
   for (size_t i = 0; i < count; i++) {
-    if (i + 8 <= count && !memcmp(was + i, is + i, 8)) i += 8; /* mostly all is the same */
+    if (i + 8 <= count && !memcmp(was + i, is + i, 8)) i += 8; /* mostly all bytes are equal */
     if (i == count || was[i] == is[i]) continue;
     uint32_t slots = (uint32_t)(VCS_SLOTS * (offset + i));
     int carry = vcs_has_carries(offset + i) ? vcs_carry_between(was[i], is[i], 0xFF) : -1;
@@ -112,9 +112,9 @@ static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint
   }
 }
 
-/* How much later along a line the other side is, at most half a line. A derivative with respect to time is the effect
- * of one cycle. Whole lines, which a loop over lines skips or adds, move nothing along the line, and multiplying that
- * effect by their cycles would only magnify its rounding. */
+/* Returns the time by which the other side is later along a line, at most half a line. A derivative with respect to
+ * time is the effect of one cycle. Whole lines, which a loop over lines skips or adds, move nothing along the line, and
+ * multiplying that effect by their cycles would only magnify its rounding. */
 static int32_t time_along_line(int32_t cycles) {
   const int32_t along = ((cycles % VCS_LINE_CYCLES) + VCS_LINE_CYCLES) % VCS_LINE_CYCLES;
   return along > VCS_LINE_CYCLES / 2 ? along - VCS_LINE_CYCLES : along;
@@ -128,7 +128,8 @@ static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *
   if (later) vcs_forks_differ(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)later);
 }
 
-/* Positions are numbers; what holds to a line's end only may be out of date on either side. */
+/* Finds the differences of the TIA. Positions are numbers; state that is valid only to the end of a line may be out of
+ * date on either side. */
 static void tia_differs(vcs_forks_t *f, const uint8_t *was, const vcs_t *m) {
   const uint8_t *is = &m->vsync;
   for (size_t i = 0; i < VCS_TIA_BYTES; i++) {
@@ -143,7 +144,7 @@ static void tia_differs(vcs_forks_t *f, const uint8_t *was, const vcs_t *m) {
   }
 }
 
-/* Pixels of clocks [from, to), drawn on both sides. */
+/* Finds the differences of the pixels of clocks [from, to), which are drawn on both sides. */
 static void pixels_differ(vcs_forks_t *f, const vcs_t *m, int32_t from, int32_t to) {
   int32_t top = f->tape->start->first_line;
   const uint8_t *was = f->frames + m->front * VCS_FRAME_BYTES, *is = f->other_frames + m->front * VCS_FRAME_BYTES;
@@ -186,17 +187,17 @@ static const vcs_event_t *event_at(const vcs_tape_t *tape, int32_t row) {
   return &tape->events[low];
 }
 
-/* The least that was on the stack between two rows of the run, as a stack pointer. */
+/* Returns the highest stack pointer between two rows of the run, at which the stack was shallowest. */
 static uint8_t shallowest(const vcs_forks_t *f, int32_t from, int32_t to) {
   while (f->popped[from] <= to) from = f->popped[from];
   return f->tape->rows[from].sp;
 }
 
-/* The other side of a branch on its way. */
+/* The other side of a branch while it is executed. */
 typedef struct {
-  uint16_t inside_from, inside_to; /* the addresses between the branch and its target, where no meeting is */
-  uint8_t sp;                      /* the least that was on the stack */
-  bool in_line;                    /* in the picture it meets the run in the same line only */
+  uint16_t inside_from, inside_to; /* addresses from the branch to its target, where no meeting can be */
+  uint8_t sp;                      /* the highest stack pointer so far */
+  bool in_line;                    /* in the picture, it can meet the run only in the same line */
   int32_t window;
 } way_t;
 
@@ -216,7 +217,7 @@ static bool is_in_line(const vcs_forks_t *f, const vcs_row_t *row, uint32_t cycl
   return y < 0 || y >= f->cart->height || (later <= VCS_LINE_CYCLES / 2 && later >= -VCS_LINE_CYCLES / 2);
 }
 
-/* The first row after `row`, within the window, at which the run is where the other side is; or -1. */
+/* Returns the first row after `row`, within the window, at which the run meets the other side; or -1. */
 VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_cpu_t *cpu, const way_t *way,
                               const int32_t *first) {
   const int32_t last = row + way->window;
@@ -231,15 +232,15 @@ VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_cpu_t
   return -1;
 }
 
-/* Whether the run stays between the branch and its target throughout the window, as in a loop that waits: there is
- * nowhere to meet. */
+/* Whether the run stays between the branch and its target throughout the window, as in a waiting loop, so that no
+ * meeting is possible. */
 static bool stays_inside(const vcs_forks_t *f, int32_t row, const way_t *way) {
   int32_t last = row + way->window < f->tape->count ? row + way->window : f->tape->count - 1;
   while (row < last && is_inside(way, f->tape->rows[row + 1].pc)) row++;
   return row == last;
 }
 
-/* The run's memory before row `to`, from the machine before row `from`. */
+/* Computes the run's memory before row `to` from the machine before row `from`. */
 static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, int32_t to) {
   const vcs_tape_t *tape = f->tape;
   vcs_t *m = f->base;
@@ -329,7 +330,7 @@ int32_t vcs_forks_meet(vcs_forks_t *f, int32_t row, int32_t window, vcs_video_t 
   return meets;
 }
 
-/* Takes the other side of branch number `branch`. `first` is the next row by PC, after the branch's. */
+/* Executes the other side of branch number `branch`. `first` has, by PC, the next row after the branch's. */
 static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first) {
   const vcs_tape_t *tape = f->tape;
   vcs_fork_t *fork = &f->forks[branch];
@@ -466,12 +467,12 @@ void vcs_forks_cancel(const vcs_forks_t *f, const vcs_sweep_t *s, int32_t fork, 
   vcs_cancel_moves(s, fork, offset, byte, vcs_slots(s, offset));
 }
 
-/* The links of a fork's column, between the flag (through `pending`) and what is different at the meeting. */
+/* Links the flag of a fork's branch (through `pending`) with the differences at the meeting, by the fork's column. */
 static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) {
   vcs_forks_link(f, s, &fork->pending, fork->first, fork->count);
 }
 
-/* Bytes that a column has added to, and that may have been moved the other way before. */
+/* Cancels moves of bytes that a column has moved and that were moved in the opposite direction before. */
 static void cancel_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
   for (int32_t i = 0; i < fork->count; i++) {
     const vcs_difference_t *d = &f->differences[fork->first + (s->reverse ? fork->count - 1 - i : i)];
@@ -480,7 +481,7 @@ static void cancel_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_
   }
 }
 
-/* forward: what the sides of earlier branches have in common again differs by their columns */
+/* Forwards: at the meetings before a row, adds column times tangent of the flag. */
 static void meetings_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   s->row = row;
   for (int32_t b = f->by_row[row]; b >= 0; b = f->forks[b].next) {
@@ -491,7 +492,8 @@ static void meetings_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
-/* The same from the last to the first. Along a direction those whose flag did not move have no part in it. */
+/* Backwards: the same from the last meeting to the first. Along a direction, forks whose flag did not move are
+ * skipped. */
 static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   s->row = row;
   for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
@@ -502,7 +504,7 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
-/* In a probe every branch turns once. A flag that moves by more than this is moved by a chain of forks that explodes.
+/* In a probe every branch turns once. If a flag moves by more than this, a chain of forks explodes.
  */
 static const float turns_max = 64;
 
@@ -514,15 +516,14 @@ void vcs_forks_probe(vcs_forks_t *f, bool probing) {
 /* The adjoint of a branch in a probe: either sign, so that many small terms do not add up. */
 static float probe_of(int32_t branch) { return (uint32_t)branch * 2654435761u >> 31 ? 1.0F : -1.0F; }
 
-/* The slot of the flag that a branch tests, and which way it goes. */
+/* Returns the slot of the flag that a branch tests, and sets *sign to the sign of its move. */
 static float *flag_of(const vcs_sweep_t *s, const vcs_row_t *row, float *sign) {
   const uint8_t flag = vcs_branch_flag(row->opcode);
   *sign = vcs_row_status(row) & flag ? -1.0F : 1.0F;
   return &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)];
 }
 
-/* The branch at a row keeps its flag's tangent; along a direction not more of it than one turn, if it is not a detour.
- */
+/* Keeps the tangent of a branch's flag, along a direction at most one turn of it, unless the branch is a detour. */
 static void branch_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch) {
   vcs_fork_t *fork = &f->forks[branch];
   const int32_t row = f->tape->branches[branch].row;
@@ -533,7 +534,7 @@ static void branch_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch) {
     if (vcs_detour_take(f, s, branch, (uint32_t)(slot - s->state))) return;
     if (!vcs_forks_find(f)) return;
     if (f->regions.from[row] >= 0 && !vcs_detours_possible(f, s, row))
-      return; /* the region that begins here is crossed */
+      return; /* a region begins here and takes the place of forks */
   }
   fork->pending = fork->refused ? 0 : sign * vcs_bounded(*slot, f->along ? 1 : vcs_beyond_meaning);
   fork->share = f->along ? sign * fork->pending / *slot : 1;
@@ -558,7 +559,8 @@ static void probe_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t branch) {
   s->live[VCS_OFFSET(p)] = 1;
 }
 
-/* A probe looks at registers and memory only: no chain of branches goes through time and collisions, which cost most.
+/* Removes time and collisions from a probe, which follows only registers and memory: no chain of branches passes
+ * through time and collisions, and they cost most.
  */
 static void drop_chips(const vcs_sweep_t *s) {
   static const size_t offsets[] = {VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle), VCS_OFFSET(collisions),
@@ -570,7 +572,7 @@ static void drop_chips(const vcs_sweep_t *s) {
   }
 }
 
-/* Forwards this is called before the row, backwards after it: both times the walk stands before the row. */
+/* Called before a row in a forward walk and after it in a backward walk, so that in both the walk is before the row. */
 void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   const int32_t branch = f->branch_at[row];
   if (s->reverse) {

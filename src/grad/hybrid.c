@@ -1,25 +1,27 @@
 /* hybrid.c: the method `hybrid` of vcs_grad_jvp and vcs_grad_vjp: exact effects within a budget, estimates for the
  * rest.
  *
- * A product with the exact Jacobian costs by the bit; an estimate costs the same for all bits, and is wrong where a
- * branch turns. So the bits whose estimates are least certain are flipped first, until the budget is spent:
+ * The cost of a product with the exact Jacobian is proportional to the number of bits. An estimate costs the same for
+ * any number of bits, and is wrong where a branch turns. So the bits whose estimates are least certain are flipped
+ * first, until the budget is spent:
  *
- *   VJP   one reverse pass with forks and one without. First come the bits in which either sees something, those with
- *         the largest derivative before the others; then controls in which neither does, as first order misses half of
- *         the effects; then the unseen bits of bytes whose other bits are seen; then unseen bits of RAM, the highest
- *         of each byte first, because programs test them most; and last unseen bits of ROM and of chips. Where a walk
- *         finds an effect, the other bits of that byte count as bits of a seen byte from then on.
- *   JVP   the bits with the largest tangents. The estimate is one forward pass along the tangents that are left, and
- *         is not made if there are none.
+ *   VJP   one reverse pass with forks and one without. A bit is seen if either pass finds a derivative for it. First
+ *         come the seen bits, the largest derivative first; then unseen controls, as first order misses half of the
+ *         effects; then the unseen bits of bytes in which other bits are seen; then unseen bits of RAM, the highest
+ *         bit of each byte first, because programs test it most; and last unseen bits of ROM and of chips. Where a
+ *         walk finds an effect, the other bits of that byte count as bits of a seen byte from then on.
+ *   JVP   the bits with the largest tangents. The estimate is one forward pass along the remaining tangents; it is left
+ *         out if none remain.
  *
- * So with no budget `hybrid` is `bit` with forks, and with a large one it is `exact`, except for numbers (positions,
- * times), whose slots are not bits in an estimate: they keep their estimates.
+ * So without a budget `hybrid` is `bit` with forks, and with a large budget it is `exact`, except for numbers
+ * (positions, times): their slots are not bits in an estimate, so they keep their estimates.
  *
  * The price of exact effects is not measured but counted, so that results are the same everywhere: a frame of the run
  * for each walk, a frame of a flip in it, an instruction that a flip executes, a wake of a flip (concurrent.c), a frame
- * of a flip that is run again. The weights below are what these cost in processor time, in frames of ale-py, on four
- * games and within a third (RAM, controls, registers and ROM, 4 and 8 frames). A first walk of half the budget, at the
- * price that bits of RAM and of ROM have, shows what the bits of this run cost, and the next one spends the rest.
+ * of a flip that is run again. The weights below are the processor time of each, in frames of ale-py, measured on four
+ * games and right within a third (RAM, controls, registers and ROM, 4 and 8 frames). A first walk spends half of the
+ * budget, at the usual price of bits of RAM and of ROM. It shows the price of the bits of this run, and the next walk
+ * spends the rest.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -36,11 +38,12 @@ enum {
   MOST = 1024       /* bits of one walk */
 };
 
-/* Prices, in frames of ale-py; those of bits, which are expected at first, are for each frame of the run. */
+/* Prices, in frames of ale-py. The prices of bits are those expected before the first walk, for each frame of the
+ * run. */
 static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,
                     ram_bit = 0.035, rom_bit = 0.1;
 
-/* Bits of an earlier turn are flipped first. Those of a JVP are all seen. */
+/* The turns in which bits are flipped. The bits of a JVP are all seen. */
 enum { SEEN, UNSEEN_CONTROL, UNSEEN_IN_SEEN_BYTE, UNSEEN_RAM, UNSEEN_ROM, UNSEEN_CHIP };
 
 /* A bit that may be flipped. */
@@ -68,19 +71,19 @@ typedef struct {
 /* ---- The budget ---------------------------------------------------------------------------------------------------
  */
 
-/* What the bits that are done have cost, apart from the walks that they share. */
+/* Returns the cost of the bits that have been flipped, without the walks that they share. */
 static double price(const hybrid_t *h) {
   const vcs_work_t *work = &h->work;
   return flipped_frame * (double)h->done * h->run->frames + instruction * (double)work->executed +
          wake * (double)work->wakes + rerun_frame * (double)work->rerun;
 }
 
-/* How many bits the next walk flips, after `walks` walks. */
+/* Returns the number of bits that the next walk flips, after `walks` walks. */
 static size_t next_walk(const hybrid_t *h, int walks) {
   const double frames = h->run->frames, budget = h->options->budget > 0 ? h->options->budget : FRAMES_PAID * frames;
   const double walk = walked_frame * frames, each = h->done ? price(h) / (double)h->done : ram_bit * frames;
   double paid = budget - price(h) - (walks + 1) * walk;
-  if (walks > 1 && paid < walk) return 0; /* a third walk would cost more than its bits */
+  if (walks > 1 && paid < walk) return 0; /* a third walk would cost more than its bits do */
   if (walks == 0 && paid > 2 * walk) paid = (paid - walk) / 2;
   const size_t left = h->count - h->done, most = left < MOST ? left : MOST;
   size_t count = 0;
@@ -95,7 +98,7 @@ static size_t next_walk(const hybrid_t *h, int walks) {
 
 typedef vcs_status_t walk_t(hybrid_t *h, size_t first, size_t count, vcs_error_t *error);
 
-/* Walks the candidates in their order, as far as the budget goes. */
+/* Flips the candidates in their order, walk by walk, as far as the budget goes. */
 static vcs_status_t spend(hybrid_t *h, walk_t *walk, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   size_t count;
@@ -164,7 +167,7 @@ static vcs_status_t walk_forwards(hybrid_t *h, size_t first, size_t count, vcs_e
                           error);
 }
 
-/* Room for slots like the caller's. */
+/* Makes slots of the same sizes as the caller's. */
 static vcs_grad_inputs_t make_slots(hybrid_t *h) {
   const vcs_slot_list_t *list = &h->list;
   return (vcs_grad_inputs_t){list->state ? vcs_arena_take(&h->arena, list->state, sizeof(float)) : NULL,
@@ -214,7 +217,8 @@ vcs_status_t vcs_hybrid_jvp(vcs_grad_workspace_t *workspace, const vcs_run_t *ru
 /* ---- Backwards -----------------------------------------------------------------------------------------------------
  */
 
-/* The largest derivative found in the byte of a slot. Controls are not bytes: NULL. */
+/* Returns the place of the largest derivative found in the byte of a slot; NULL for controls, which are not in
+ * bytes. */
 static float *byte_of(const hybrid_t *h, size_t slot) {
   return slot < h->list.state + h->list.rom ? &h->bytes[slot / 8] : NULL;
 }
@@ -249,7 +253,7 @@ static vcs_status_t walk_backwards(hybrid_t *h, size_t first, size_t count, vcs_
   return status;
 }
 
-/* The larger of the two estimates of a derivative; infinite where one is not a number. */
+/* Returns the larger size of two estimates of a derivative; infinite if one of them is NaN. */
 static float size_of(const vcs_slot_list_t *one, const vcs_slot_list_t *other, size_t slot) {
   const float a = fabsf(*vcs_slot(one, slot)), b = fabsf(*vcs_slot(other, slot));
   return isnan(a) || isnan(b) ? INFINITY : fmaxf(a, b);

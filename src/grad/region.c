@@ -1,25 +1,25 @@
 /* region.c: a short piece of the run with branches in it as one primitive.
  *
- * Forks multiply: in a loop, the branch of each turn is differentiated as if the others did not change, and a byte
- * whose move turns three branches in a row becomes a sum of three moves. Here a piece of the run, from the instruction
- * that sets a branch's flag to the row where the two sides of that branch meet, is one primitive instead: a division by
- * subtraction, a delay loop, a chain of comparisons.
+ * Forks multiply: in a loop, the branch of each iteration is differentiated as if the other branches did not change,
+ * and a move of a byte that turns three branches becomes a sum of three moves. This file makes a piece of the run one
+ * primitive instead, from the instruction that sets a branch's flag to the row where the two sides of that branch meet:
+ * a division by subtraction, a delay loop, a chain of comparisons.
  *
  *        DEY, BPL, DEY, BPL, ... | exit          inputs: bytes and flags that the region reads before it writes them
  *        '------- region -------'                each move of each input is executed from the entry to the exit; the
  *                                                differences there are its column
  *
  * What the region writes depends on its inputs only; all other bytes, and time, pass it unchanged. Branches in it have
- * no forks. Regions are found from the tape: the first branch that is in none begins one, if its sides meet (fork.c),
- * if the region accesses only registers, RAM and ROM (so that time is no input) and not the stack, if it is short and
- * has few inputs, and if no fork of an earlier branch meets inside it.
+ * no forks. Regions are found from the tape: a branch that is in no region begins one if its sides meet (fork.c), if
+ * the region accesses only registers, RAM and ROM (so that time is no input) and not the stack, if it is short and has
+ * few inputs, and if no fork of an earlier branch meets inside it.
  *
  * A move that does not arrive at the exit has no column; if the region only reads the byte, its move passes the region
- * unchanged. Columns are found when they are first needed, and both products use the same ones. A tangent of n moves of
- * a byte in one direction, such as that of a position after n frames of a held stick, executes n steps at once; its
- * share of that column is cut at 1, as at a branch.
+ * unchanged. Columns are computed when they are first needed, and both products use the same columns. For a tangent of
+ * n moves of a byte in one direction, such as that of a position after n frames of a held stick, n steps are executed
+ * at once; its share of that column is limited to 1, as at a branch.
  *
- * Where all tangents are whole steps, rows and detours (detour.c) are more exact, and no region is crossed. Regions
+ * Where all tangents are whole moves, no region is used, because rows and detours (detour.c) are more exact. Regions
  * exist only along a direction, where few moves have a tangent: a VJP without a direction would have to execute all
  * moves of all regions, which costs more than it gains (docs/gradients.md).
  */
@@ -28,7 +28,7 @@
 
 #include "fork.h"
 
-/* The first three bound the cost of a region: each of its moves executes it once. */
+/* The first three limit the cost of a region, which each of its moves executes once. */
 enum {
   LENGTH_MAX = 128, /* rows of a region */
   INPUTS_MAX = 8,   /* bytes that it reads */
@@ -40,7 +40,7 @@ enum {
 
 /* ---- Finding them ----------------------------------------------------------------------------------------------- */
 
-/* What rows read before they write it, and what they write. */
+/* The bytes and flags that rows read before they write them, and those that they write. */
 typedef struct {
   uint8_t ram_read[RAM], ram_written[RAM];
   unsigned read, written;             /* 1 << lane */
@@ -86,7 +86,7 @@ static bool survey_row(const vcs_forks_t *f, const vcs_t *banks, const vcs_row_t
   return true;
 }
 
-/* Room for one more element. */
+/* Makes room for one more element. False: no memory. */
 static bool room(void **array, int32_t count, int32_t *capacity, size_t size) {
   if (count < *capacity) return true;
   const int32_t wanted = *capacity ? 2 * *capacity : 256;
@@ -120,7 +120,7 @@ static bool add_byte(vcs_forks_t *f, vcs_region_t *region, size_t offset, bool r
   return true;
 }
 
-/* Adds the bits of a byte of ROM as moves, unless they are there. False: no memory. */
+/* Adds the bits of a byte of ROM as moves, unless the region has them. False: no memory. */
 static bool add_rom(vcs_forks_t *f, vcs_region_t *region, uint16_t addr) {
   const vcs_regions_t *r = &f->regions;
   if (!(addr & 0x1000)) return true;
@@ -202,7 +202,7 @@ static bool add_region(vcs_forks_t *f, int32_t branch, int32_t entry, int32_t ex
   return true;
 }
 
-/* Whether the fork of a branch before row `entry`, which is in no region, meets at a row. */
+/* Whether the fork of a branch that is before row `entry` and in no region meets at a row. */
 static bool meets_at(const vcs_forks_t *f, int32_t row, int32_t entry) {
   for (int32_t b = f->by_row[row]; b >= 0; b = f->forks[b].next) {
     if (f->forks[b].row < entry && !f->forks[b].inside) return true;
@@ -210,7 +210,7 @@ static bool meets_at(const vcs_forks_t *f, int32_t row, int32_t entry) {
   return false;
 }
 
-/* Returns the row that sets the flag of a branch, or the branch's own row if none near it does. */
+/* Returns the row that sets the flag of a branch, or the branch's own row if no row near it does. */
 static int32_t entry_of(const vcs_forks_t *f, int32_t branch_row, int32_t from) {
   const vcs_row_t *rows = f->tape->rows;
   const uint8_t flag = vcs_branch_flag(rows[branch_row].opcode);
@@ -224,7 +224,7 @@ static int32_t entry_of(const vcs_forks_t *f, int32_t branch_row, int32_t from) 
 bool vcs_regions_begin(vcs_forks_t *f, bool along) {
   vcs_regions_t *r = &f->regions;
   const size_t rows = (size_t)f->tape->count + 1;
-  int32_t end = 0; /* of the last region */
+  int32_t end = 0; /* the end of the last region */
   if (!r->before && !(r->before = calloc(1, sizeof *r->before))) return false;
   if (!r->rom) {
     r->patched = *f->cart;
@@ -265,8 +265,8 @@ void vcs_regions_free(vcs_regions_t *r) {
 
 /* ---- Columns ---------------------------------------------------------------------------------------------------- */
 
-/* Returns how many steps of a move a tangent has, at most as many as fit into the byte, and at least one. Flags and
- * bits of ROM have one. */
+/* Returns the number of steps of a move that a tangent has: at least one, at most as many as fit into the byte. Flags
+ * and bits of ROM have one step. */
 static int32_t steps_along(vcs_forks_t *f, const vcs_region_t *region, const vcs_move_t *move, float along) {
   const size_t offset = move->slot / VCS_SLOTS;
   if (move->of_rom || offset == VCS_OFFSET(p) || along < 1.5F) return 1;
@@ -276,7 +276,7 @@ static int32_t steps_along(vcs_forks_t *f, const vcs_region_t *region, const vcs
   return most < 1 ? 1 : along >= (float)most ? most : (int32_t)(along + 0.5F);
 }
 
-/* Executes a region with a move of so many steps, and keeps the differences at the exit as the move's column. */
+/* Executes a region with a move of `steps` steps, and keeps the differences at the exit as the move's column. */
 static void run_move(vcs_forks_t *f, const vcs_region_t *region, vcs_move_t *move, int32_t steps) {
   vcs_regions_t *r = &f->regions;
   const vcs_row_t *exit = &f->tape->rows[region->exit];
@@ -340,7 +340,7 @@ static float link_backwards(vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *
 
 /* ---- Walking ---------------------------------------------------------------------------------------------------- */
 
-/* Clears the slots of what the region reads or writes. */
+/* Clears the slots of the bytes and flags that the region reads or writes. */
 static void clear(const vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region) {
   for (int32_t i = region->byte; i < region->byte + region->bytes; i++) {
     const size_t offset = f->regions.bytes[i];
@@ -351,7 +351,7 @@ static void clear(const vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *regi
 }
 
 static void cancel(const vcs_forks_t *f, vcs_sweep_t *s, const vcs_region_t *region) {
-  enum { NO_FORK = -2 }; /* nor a row's own result */
+  enum { NO_FORK = -2 }; /* -1 means a row's own result */
   s->row = region->entry;
   for (int32_t i = region->byte; i < region->byte + region->bytes; i++) {
     vcs_forks_cancel(f, s, NO_FORK, region->exit, f->regions.bytes[i]);

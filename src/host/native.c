@@ -1,16 +1,16 @@
 /* native.c: the program of a cartridge as code of the host.
  *
  * The hot loop (core/run.h) takes about eight host instructions for one of the 6507, three of them to get to the next
- * row, and more to read an operand that never changes. Here instructions become x86-64 code when the cartridge has run
- * for some frames. A, X, Y and the time are in host registers; everything that the bytes of the program decide is
- * decided once:
+ * row, and more to read an operand that never changes. This file compiles the instructions to x86-64 code after the
+ * cartridge has run for some frames. A, X, Y and the time are in host registers; everything that follows from the bytes
+ * of the program is computed once, when it is compiled:
  *
  *     loop: LDA table,Y       mov   rdx, ROM + table        the byte is a plain load
  *                             movzx r13d, byte [rdx + r15]
  *           STA GRP0          lea   r12, [r12 + time]       the time of both instructions in one addition
  *                             cmp   r12, [wake]
  *                             jae   call GRP0               out of line
- *                             ...                           nothing changes: it is noted (core/tia_asleep.h)
+ *                             ...                           no change: the store is noted (core/tia_asleep.h)
  *           DEY               dec   r15b
  *           BPL loop          js    on                      the flags of the host are those of DEY
  *                             lea   r12, [r12 + time]
@@ -18,28 +18,29 @@
  *                             jae   leave
  *                             jmp   loop
  *
- * Units. An instruction that has no code yet is compiled together with everything that can be reached from it by
- * branches, jumps and calls in its bank. A first pass finds where code can be entered (`entered`), a second writes it.
- * All code of a cartridge is in one mapping; a unit gets whole pages, which are written first and executable from then
- * on, never both. Returns, jumps through pointers and the loop in asleep.c find code by a table with an entry for each
- * byte of a bank. A bank that is mapped at another address has another table, because calls push addresses.
+ * Units. An instruction that has no code yet is compiled as a unit with all instructions that branches, jumps and calls
+ * can reach from it in its bank. A first pass finds where code can be entered (`entered`); a second pass writes the
+ * code. All code of a cartridge is in one mapping; a unit gets whole pages, which are written first and executable from
+ * then on, never both. Returns, jumps through pointers and the loop in asleep.c look up code in a table that has an
+ * entry for each byte of a bank. A bank that is mapped at another address has another table, because calls push
+ * addresses.
  *
- * State. At an entry the time is exact, and the flags are in memory (vcs_cpu_t). In between the translator knows more:
- *   pending   the time of instructions that is not added yet
- *   nz        N and Z are those of A, X or Y, or in memory, or only in the flags of the host, for a branch that follows
- *   c         C is known to be 0 or 1 and not stored, in memory, or only in the flags of the host
- *   binary    D is known to be clear
- * So a flag that is set again before anything looks at it is never computed. What can look at a flag (`needed`) are
- * instructions that read it, and those at which code can be left.
+ * State. At an entry the time is exact, and the flags are in memory (vcs_cpu_t). Between entries the compiler keeps
+ * track of state that is not stored (known_t):
+ *   pending cycles of executed instructions that are not added to the time yet nz N and Z are those of A, X or Y, or in
+ *   memory, or only in the flags of the host, for a branch that follows c C is known to be 0 or 1 and not stored, in
+ *   memory, or only in the flags of the host binary D is known to be clear
+ * So a flag that is set again before it is needed is never computed. A flag is needed by instructions that read it, and
+ * by those at which code can be left (`needed`).
  *
- * Leaving. Code is left before an instruction that it does not have (VCS_ROW_STEP of core/decode.h, decimal arithmetic,
- * a call with a stack outside RAM); core/cpu.h executes it. It is left after an access that ended the frame or may have
- * changed banks, by jumps and returns to another bank, and at a jump back when the allowance of instructions may be
- * used up (run.h). Then all registers and flags are stored. Reads and writes of chips, and stores to the TIA that
- * change something, are calls.
+ * Leaving. Code is left before an instruction that is not compiled (VCS_ROW_STEP of core/decode.h, decimal arithmetic,
+ * a call with a stack outside RAM), which core/cpu.h executes. Code is also left after an access that ended the frame
+ * or may have switched banks, by jumps and returns to another bank, and at a jump backwards when the allowance of
+ * instructions may be used up (run.h). When code is left, all registers and flags are stored. Reads and writes of
+ * chips, and stores to the TIA that change something, are calls.
  *
  * Code is never changed. Code in RAM or at hot spots is not decoded, so it is not compiled; a cartridge whose bytes are
- * changed is a copy with another image, and runs without code (vcs_native_ready).
+ * changed is a copy with another image, and is interpreted (vcs_native_ready).
  *
  * tests/test_native.c compares every opcode and programs with core/cpu.h.
  */
@@ -65,7 +66,7 @@ enum {
 
 /* ---- Units ---------------------------------------------------------------------------------------------------- */
 
-/* Makes an instruction an entry of the unit, or uses the code that it has already. */
+/* Makes an instruction an entry of the unit, or uses the code that the instruction has already. */
 static void enter_at(unit_t *u, uint32_t at) {
   if (at >= u->size || u->entered[at]) return;
   u->entered[at] = true;
@@ -113,7 +114,7 @@ static void write_from(unit_t *u, uint32_t at) {
   bool first = true, goes_on = true;
   forget(u);
   while (goes_on) {
-    if (at >= u->size) { /* the decoder lets no instruction end here */
+    if (at >= u->size) { /* cannot happen: no decoded instruction ends here */
       leave_by(u, x86_jump(x), &u->known, pc_of(u, at), VCS_NATIVE_STEP);
       return;
     }
@@ -202,7 +203,8 @@ static void write_frame(unit_t *u) {
   x86_return(x);
 }
 
-/* Whether an instruction can be found by the table. A return to it reads the byte before it, which must have no effect.
+/* Whether an instruction may have an entry in the table. A return to it reads the byte before it, which must have no
+ * effect.
  */
 static bool is_entry(const place_t *place, const vcs_code_t *code, uint16_t at) {
   const uint16_t row = code[place->base + at].row;
@@ -310,7 +312,7 @@ static const place_t *find_place(vcs_native_t *native, uint32_t base, uint16_t s
   return NULL;
 }
 
-/* Adds that table, under the lock. NULL: there is no memory or no room. */
+/* Adds the table of a bank that is mapped at an address, under the lock. NULL: there is no memory or no room. */
 static const place_t *make_place(vcs_native_t *native, uint32_t base, uint16_t start) {
   const size_t size = native->bank_size * sizeof(uint32_t);
   const int i = native->places;
@@ -354,7 +356,7 @@ const void *vcs_native_find(vcs_native_t *native, uint32_t base, uint16_t start,
 __attribute__((no_sanitize("undefined"))) int vcs_native_enter(vcs_native_t *native, vcs_native_run_t *run,
                                                                const void *code) {
   int (*enter)(vcs_native_run_t *, const void *);
-  memcpy(&enter, &native->pages, sizeof enter); /* write_frame comes first */
+  memcpy(&enter, &native->pages, sizeof enter); /* the code of write_frame is at the beginning */
   return enter(run, code);
 }
 

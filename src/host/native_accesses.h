@@ -1,8 +1,8 @@
 /* native_accesses.h: reads, writes and stores to the TIA as host code.
  *
- * What an address can be is decided as far as the bytes of the instruction go. A byte of ROM is a constant, RAM is one
- * load or store. An indexed address is tested for RAM or plain ROM, and everything else is a call out of line, which
- * comes back behind the access:
+ * When an instruction is compiled, its bytes tell what its address can be. A byte of ROM becomes a constant, a byte of
+ * RAM one load or store. The code tests an indexed address for RAM or plain ROM; all other accesses are calls out of
+ * line, which return to the code after the access:
  *
  *     LDA $80,X      lea   eax, [r14 + 0x80]
  *                    movzx eax, al
@@ -10,7 +10,8 @@
  *                    jns   call read        a register of a chip
  *                    movzx r13d, byte [rbx + rax + RAM]
  *
- * A store to a register of the TIA notes its time and compares the register; only a change is a call (asleep_run.h).
+ * A store to a register of the TIA notes its time and compares the register; only a store that changes the register is
+ * a call (asleep_run.h).
  */
 #ifndef VCS_HOST_NATIVE_ACCESSES_H
 #define VCS_HOST_NATIVE_ACCESSES_H
@@ -21,14 +22,14 @@ static int index_register(int mode) {
   return mode == VCS_MODE_ABX || mode == VCS_MODE_ZPX || mode == VCS_MODE_IZX ? X : Y;
 }
 
-/* A cycle more if base + index is on another page: bit 8 of `r`, which it destroys. */
+/* Adds a cycle if base + index is on another page: bit 8 of `r`, which is overwritten. */
 static void add_crossing(unit_t *u, int r) {
   x86_do_constant(&u->x, 32, X86_AND, x86_register(r), 0x100);
   x86_shift(&u->x, X86_SHL, r, VCS_CYCLES_SHIFT - 8);
   x86_do(&u->x, 64, X86_ADD, TIME, x86_register(r));
 }
 
-/* Whether a read that is a call can stop the CPU: it may be one of a hot spot. */
+/* Whether a read that is a call can stop the CPU, because the address may be a hot spot. */
 static bool may_stop(const instruction_t *i) {
   switch (i->fact.mode) {
     case VCS_MODE_IMM:
@@ -46,7 +47,8 @@ static bool may_stop(const instruction_t *i) {
   }
 }
 
-/* Calls `read` for the address in a register, does the operation, and leaves if the access has stopped the CPU. */
+/* Calls `read` for the address in a register, executes the operation, and leaves the code if the access has stopped the
+ * CPU. */
 static void read_by_call(unit_t *u, const instruction_t *i, uint32_t at, int reg) {
   x86_t *x = &u->x;
   if (i->fact.mode == VCS_MODE_IZY) {
@@ -124,7 +126,7 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
         clobber(u);
       }
       reach = reach_of_rom(u, i);
-      if (reach >= 0 && reach < 255) { /* an index that reaches further finds a hot spot, or another bank */
+      if (reach >= 0 && reach < 255) { /* a larger index finds a hot spot, or another bank */
         reg = RSI;
         x86_address(x, 32, RSI, x86_memory(index, i->word));
         x86_load_short(x, 16, RSI, x86_register(RSI));
@@ -185,7 +187,7 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
         x86_do_constant(x, 32, X86_CMP, x86_register(RCX), (int32_t)hot.count);
         jump[1] = x86_jump_if(x, X86_C);
       }
-      if (i->second) { /* the slice may be of any bank */
+      if (i->second) { /* any bank may be in the slice */
         x86_load(x, 32, RCX, x86_register(RDX));
         x86_shift(x, X86_SHR, RCX, 8);
         x86_do_constant(x, 32, X86_AND, x86_register(RCX), 3 * sizeof(uint32_t));
@@ -240,8 +242,8 @@ static void write_by_call(unit_t *u, const instruction_t *i, uint32_t at, int re
   leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, at + i->length), VCS_NATIVE_LEFT);
 }
 
-/* Notes an access to the TIA if it sleeps. Returns the jump that is taken otherwise; *again is where that continues if
- * vcs_asleep_after_hmove returns true. */
+/* Notes an access to the TIA that comes before `wake`. Returns the jump for other accesses; *again is where these
+ * continue if vcs_asleep_after_hmove returns true. */
 static size_t note(unit_t *u, unsigned r, size_t *again) {
   x86_t *x = &u->x;
   x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.wake));
@@ -253,8 +255,8 @@ static size_t note(unit_t *u, unsigned r, size_t *again) {
   return jump;
 }
 
-/* A store to a register of the TIA that asleep.c has a function for: if the register keeps its value, that is noted.
- * The conditions are those of store() there. */
+/* A store to a register of the TIA for which asleep.c has a function. If the register keeps its value, the store is
+ * only noted; the conditions are those of store() in asleep.c. */
 static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
   x86_t *x = &u->x;
   size_t offset = 0, kept = 0;
@@ -321,7 +323,7 @@ static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
     }
     x86_do(x, 8, X86_CMP, reg, tia(offset));
     changes[jumps++] = x86_jump_if(x, X86_NZ);
-    if (r == VCS_GRP0 || r == VCS_GRP1) { /* what it latches */
+    if (r == VCS_GRP0 || r == VCS_GRP1) { /* the graphics that it latches */
       const size_t other = r == VCS_GRP0;
       x86_load_short(x, 8, RAX, tia(offsetof(vcs_t, grp) + other));
       x86_do(x, 8, X86_CMP, RAX, tia(offsetof(vcs_t, grp_old) + other));
@@ -332,7 +334,7 @@ static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
       x86_do(x, 8, X86_CMP, RAX, IN_M(enabl_old));
       changes[jumps++] = x86_jump_if(x, X86_NZ);
     }
-  } else if (r == VCS_CTRLPF) { /* it keeps its value, and the mirror bit is that of this line already */
+  } else if (r == VCS_CTRLPF) { /* it keeps its value, and this line already has its mirror bit */
     awake[0] = note(u, r, &again);
     x86_load(x, 32, RAX, x86_register(value));
     x86_do(x, 8, X86_CMP, RAX, IN_M(ctrlpf));
@@ -362,7 +364,7 @@ static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
   if (changes[0]) call_out_of_line(u, changes, &u->known, at, reg)->change = vcs_native_calls.change[r] != NULL;
 }
 
-/* ... and WSYNC: the time goes on to the end of the line. */
+/* A store to WSYNC: the time becomes that of the end of the line. */
 static void store_wsync(unit_t *u, uint32_t at) {
   x86_t *x = &u->x;
   size_t jump[JUMPS_MOST] = {0}, again;
@@ -456,7 +458,7 @@ static void do_modify_instruction(unit_t *u, const instruction_t *i, uint32_t at
   do_modify(u, i->fact.operation, x86_indexed(M, RDX, RAM), FLAGS_STORED, at + i->length);
 }
 
-/* The code that a jump went to from out of line. */
+/* Writes the code of a call out of line. */
 static void write_call(unit_t *u, const call_t *c) {
   x86_t *x = &u->x;
   const instruction_t i = instruction_at(u, c->at);

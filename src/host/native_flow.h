@@ -1,8 +1,8 @@
 /* native_flow.h: the stack, jumps and branches as host code.
  *
- * A branch or jump in its bank is a jump of the host to an entry, with the time and the flags that are needed there
- * stored. Backwards it also compares the time with the limit. Returns and jumps through pointers look their target up
- * in the table of the bank. The stack is expected in RAM.
+ * A branch or jump within its bank becomes a jump of the host to an entry; before it, the time and the flags that are
+ * needed at the entry are stored. A jump backwards also compares the time with the limit. Returns and jumps through
+ * pointers look their target up in the table of the bank. The code expects the stack in RAM.
  */
 #ifndef VCS_HOST_NATIVE_FLOW_H
 #define VCS_HOST_NATIVE_FLOW_H
@@ -11,7 +11,7 @@
 
 static int test_flag(unit_t *u, unsigned flag);
 
-/* Jumps to the code of an offset in the bank that is in RCX; leaves if there is none. */
+/* Jumps to the code of the offset in the bank that is in RCX; leaves if that offset has no code. */
 static void jump_by_table(unit_t *u, const known_t *before, uint32_t at, int32_t further, int how) {
   x86_t *x = &u->x;
   x86_do_constant(x, 32, X86_CMP, x86_register(RCX), (int32_t)u->size - further);
@@ -27,7 +27,7 @@ static void jump_by_table(unit_t *u, const known_t *before, uint32_t at, int32_t
   x86_do(x, 64, X86_ADD, RAX, x86_register(RDX));
 }
 
-/* Goes to an entry: the flags that it needs are stored. */
+/* Jumps to an entry, after storing the flags that are needed there. */
 static void go_to(unit_t *u, uint32_t to, bool back) {
   x86_t *x = &u->x;
   settle_time(u);
@@ -42,19 +42,19 @@ static void go_to(unit_t *u, uint32_t to, bool back) {
   link_to(u, x86_jump(x), to);
 }
 
-/* The same for the operand of a jump or call, which may be in another bank. */
+/* Jumps to the operand of a jump or call, which may be in another bank. */
 static void go_to_operand(unit_t *u, const instruction_t *i, uint32_t at) {
   const uint32_t to = jump_target(u, i);
   if (to < u->size) {
     go_to(u, to, to <= at);
-  } else { /* perhaps where there is no ROM, and the next fetch shows the last byte on the bus */
+  } else { /* there may be no ROM, and the next fetch reads the last byte on the bus */
     x86_store_constant(&u->x, 8, IN_M(bus), i->word >> 8);
     leave_by(u, x86_jump(&u->x), &u->known, i->word, VCS_NATIVE_LEFT);
   }
 }
 
-/* PHP. Programs use it to switch a missile or the ball on and off, by Z: the stack pointer is at ENAM0, ENAM1 or ENABL,
- * and if the register keeps its value, that is noted. */
+/* PHP. Programs use it to turn a missile or the ball on and off by Z, with the stack pointer at ENAM0, ENAM1 or ENABL.
+ * If the register keeps its value, the store is only noted. */
 VCS_ASSERT(offsetof(vcs_t, enabl) == offsetof(vcs_t, enam) + 2 && VCS_ENABL == VCS_ENAM0 + 2, "three in a row");
 static void push_status(unit_t *u, uint32_t at) {
   x86_t *x = &u->x;
@@ -146,7 +146,7 @@ static bool do_stack(unit_t *u, const instruction_t *i, uint32_t at) {
   return true;
 }
 
-/* The condition of the host that is the flag of a branch; makes it one. */
+/* Returns the condition of the host that is equal to the flag of a branch, after testing the flag if necessary. */
 static int test_flag(unit_t *u, unsigned flag) {
   x86_t *x = &u->x;
   known_t *k = &u->known;
@@ -179,7 +179,7 @@ static int test_flag(unit_t *u, unsigned flag) {
   }
 }
 
-/* In a wait loop, when it goes on: as many turns as are certain are skipped (run.h). */
+/* When a wait loop continues: skips the turns that are certain to come (run.h). */
 static void skip_turns(unit_t *u, const instruction_t *i) {
   x86_t *x = &u->x;
   const int turn = (int)(VCS_COST(3) + VCS_COST(2));

@@ -1,9 +1,9 @@
 /* native_operations.h: the operations of the 6507 as host code.
  *
  * A, X and Y are bytes in host registers. An operation leaves N and Z where they are cheapest: in the register that has
- * the result, in the flags of the host if a branch follows, or in memory if they are needed and neither holds. C of an
- * addition is the host's carry, C of a subtraction or a comparison its opposite. Each function does what its namesake
- * in core/cpu.h does.
+ * the result, in the flags of the host if a branch follows, or in memory if they are needed elsewhere. C of an addition
+ * is the host's carry, C of a subtraction or a comparison its opposite. Each function does what its namesake in
+ * core/cpu.h does.
  */
 #ifndef VCS_HOST_NATIVE_OPERATIONS_H
 #define VCS_HOST_NATIVE_OPERATIONS_H
@@ -33,7 +33,7 @@ static void arithmetic(unit_t *u, int what, int r, source_t by) {
   }
 }
 
-/* N and Z are those of a register. */
+/* Notes that N and Z are those of a register. */
 static void set_nz(unit_t *u, nz_t of, bool in_host) {
   u->known.nz = of;
   u->known.host_n = u->known.host_z = in_host;
@@ -47,7 +47,7 @@ static void store_carry(unit_t *u, int condition, unsigned needs) {
   u->known.c = CARRY_STORED;
 }
 
-/* CF = C, or its opposite for a subtraction. */
+/* Sets CF to C, or to its opposite for a subtraction. */
 static void load_carry(unit_t *u, bool borrow) {
   x86_t *x = &u->x;
   switch (u->known.c) {
@@ -81,7 +81,7 @@ static void compare(unit_t *u, int r, source_t by, uint32_t next) {
   store_carry(u, X86_NC, needs);
 }
 
-/* ADC and SBC, in binary; before it code is left if D is set. */
+/* ADC and SBC in binary; the code is left before them if D is set. */
 static void add(unit_t *u, source_t by, uint32_t next, bool subtract) {
   x86_t *x = &u->x;
   const unsigned needs = needed_after(u, next, VCS_OF_C) | (u->looks ? VCS_OF_V : needed(u, next, VCS_OF_V));
@@ -105,7 +105,7 @@ static void bit(unit_t *u, source_t by, uint32_t next) {
     x86_test_constant(x, 8, x86_register(RAX), 0x40);
     x86_set(x, X86_NZ, IN_RUN(cpu.v));
   }
-  /* a branch that follows finds the one flag that it needs in the host's */
+  /* a branch that follows finds the flag that it needs in the flags of the host */
   unsigned tested = 0;
   if (next < u->size && !u->looks) {
     const instruction_t i = instruction_at(u, next);
@@ -133,7 +133,7 @@ static void bit(unit_t *u, source_t by, uint32_t next) {
   if (needs) x86_store(x, 32, IN_RUN(cpu.nz), RAX);
 }
 
-/* A READ with its operand. */
+/* Writes an operation of the kind READ. */
 static void do_read(unit_t *u, int operation, source_t by, uint32_t next) {
   switch (operation) {
     case DO_LDA:
@@ -181,7 +181,7 @@ static void do_read(unit_t *u, int operation, source_t by, uint32_t next) {
   }
 }
 
-/* A MODIFY of a register or a byte of RAM. */
+/* Writes an operation of the kind MODIFY on a register or a byte of RAM. */
 static void do_modify(unit_t *u, int operation, x86_operand_t to, nz_t of, uint32_t next) {
   x86_t *x = &u->x;
   const unsigned needs = needed_after(u, next, VCS_OF_NZC);
@@ -209,7 +209,7 @@ static void do_modify(unit_t *u, int operation, x86_operand_t to, nz_t of, uint3
       rotated = true;
       break;
   }
-  /* a rotation leaves N and Z alone: then branches find the byte itself, or what is stored */
+  /* host rotations do not set the host's N and Z: branches test the byte itself, or the stored flags */
   bool store = of == FLAGS_STORED && (needs & VCS_OF_NZ || rotated) && needed(u, next, VCS_OF_NZ);
   set_nz(u, of != FLAGS_STORED || store ? of : IN_HOST, !rotated);
   if (!counted) store_carry(u, X86_C, rotated ? needed(u, next, VCS_OF_C) : needs);

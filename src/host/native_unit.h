@@ -1,8 +1,9 @@
-/* native_unit.h: a unit of compiled code while it is written (native.c): the facts about its instructions, what is
- * known about time and flags, and where code is left or goes on out of line.
+/* native_unit.h: a unit of compiled code while it is written (native.c): facts about its instructions, the known state
+ * of time and flags, its exits, and its calls out of line.
  *
- * Time and flags. Between two entries the translator knows more than it stores (known_t). `needed` looks ahead: a flag
- * that is set again before anything looks at it is not computed. settle_time and settle_flags store what is not stored.
+ * Time and flags. Between two entries the compiler keeps track of time and flags that are not stored (known_t).
+ * `needed` looks ahead: a flag that is set again before it is needed is not computed. settle_time and settle_flags
+ * store the time and the flags.
  */
 #ifndef VCS_HOST_NATIVE_UNIT_H
 #define VCS_HOST_NATIVE_UNIT_H
@@ -16,7 +17,7 @@
 
 enum { BANKS_MOST = 64 };
 
-/* A bank at an address. */
+/* A bank that is mapped at an address. */
 typedef struct {
   uint32_t base;            /* of the bank in the image */
   uint16_t start;           /* where it is mapped */
@@ -36,7 +37,7 @@ struct vcs_native {
   size_t used, tables, leave;
   place_t place[BANKS_MOST];
   atomic_int places;
-  atomic_uchar recent[32]; /* by base and start: the place to look at first */
+  atomic_uchar recent[32]; /* by base and start: the place that is tried first */
 };
 
 /* ---- Facts about instructions --------------------------------------------------------------------------------- */
@@ -52,15 +53,15 @@ typedef struct {
   {DO_##operation, VCS_MODE_##mode, VCS_ACCESS_##access, cycles, VCS_READS_##operation, VCS_SETS_##operation},
 static const fact_t facts[256] = {VCS_OPCODES(FACT)};
 
-/* Where the byte of a read, write or modify instruction is, as far as it is known when it is compiled. */
+/* Where the byte of a read, write or modify instruction is, if that is known when the instruction is compiled. */
 typedef enum { IN_CODE, IN_RAM, IN_PORT, ELSEWHERE } where_t;
 
 typedef struct {
   const uint8_t *bytes;
   fact_t fact;
-  uint16_t row, word; /* of the decoder; the operand as it is in the image */
+  uint16_t row, word; /* the decoder's row; the operand as it is in the image */
   uint16_t length;
-  bool second; /* the second way of decode.h */
+  bool second; /* the row is the second variant of decode.h */
 } instruction_t;
 
 /* ---- A unit --------------------------------------------------------------------------------------------------- */
@@ -74,7 +75,7 @@ typedef struct {
   carry_t c;
   bool binary;
   bool host_n, host_z; /* SF, ZF are N, Z */
-  int host_c;          /* the condition of the host that is C, or X86_NONE */
+  int host_c;          /* the condition of the host that is equal to C, or X86_NONE */
 } known_t;
 
 typedef struct {
@@ -85,15 +86,15 @@ typedef struct {
 } exit_t;
 enum { RETURN = 3 }; /* after calling return_elsewhere, which sets the program counter */
 
-/* A call out of line: the jumps to it, and where it comes back. */
+/* A call out of line: the jumps to it, and where it returns to. */
 enum { JUMPS_MOST = 4 };
 typedef struct {
   size_t jump[JUMPS_MOST], back;
   known_t known;
   uint16_t at;  /* offset of the instruction in the bank */
-  int8_t reg;   /* the register that has the address, or the value, if it is a change */
+  int8_t reg;   /* the register that has the address, or with `change` the value */
   bool change;  /* it calls `change` */
-  size_t again; /* where it continues after vcs_asleep_after_hmove returns true; 0: that is not called */
+  size_t again; /* where the code continues if vcs_asleep_after_hmove returns true; 0: it is not called */
 } call_t;
 
 typedef struct {
@@ -110,10 +111,10 @@ typedef struct {
   const place_t *place;
   uint32_t size;
   known_t known;
-  bool looks; /* code can be left behind the operation that is being written: it computes all flags */
+  bool looks; /* code can be left after the present operation, which then computes all flags */
   int exits, calls, links, entries;
   uint32_t label[SIZE_MOST];
-  bool entered[SIZE_MOST], seen[SIZE_MOST]; /* what follows needs no initialisation */
+  bool entered[SIZE_MOST], seen[SIZE_MOST]; /* arrays from here on need no initialization */
   uint16_t entry[SIZE_MOST];                /* in the order in which they were found */
   exit_t exit[EXITS_MOST];
   call_t call[SIZE_MOST];
@@ -139,7 +140,7 @@ static instruction_t instruction_at(const unit_t *u, uint32_t at) {
   if (i.row != VCS_ROW_STEP && i.row != VCS_ROW_HOT) {
     i.word = i.length == 2 ? bytes[1] : i.length == 3 ? (uint16_t)(bytes[1] | bytes[2] << 8) : 0;
   }
-  const unsigned operation = i.fact.operation; /* rare ones have no code; VCS_OPERATIONS has them side by side */
+  const unsigned operation = i.fact.operation; /* rare ones, which have no code, are consecutive */
   if ((operation >= DO_ANC && operation <= DO_ANE) || (operation >= DO_SAX && operation <= DO_SHS) ||
       (operation >= DO_SLO && operation <= DO_ISB) || (operation >= DO_RTI && operation <= DO_JAM)) {
     i.row = VCS_ROW_STEP;
@@ -156,13 +157,14 @@ static uint16_t pc_of(const unit_t *u, uint32_t at) { return (uint16_t)(u->place
 static uint32_t branch_target(const instruction_t *i, uint32_t at) {
   return (uint32_t)((int32_t)at + 2 + (int8_t)i->bytes[1]);
 }
-/* Of JMP and JSR: an offset in the bank, or its size if it leaves the bank. */
+/* Returns the target of JMP or JSR as an offset in the bank; the size of the bank if the target is outside it. */
 static uint32_t jump_target(const unit_t *u, const instruction_t *i) {
   const uint16_t to = (uint16_t)(i->word - u->place->start);
   return to < u->size ? to : u->size;
 }
 
-/* The bytes of ROM that reads from the operand on, as far as `reach`, are certain to find, or NULL. */
+/* Returns the bytes of ROM that reads from the operand on, up to `reach` bytes further, are certain to find; or
+ * NULL. */
 static const uint8_t *known_rom(const unit_t *u, const instruction_t *i, uint32_t reach) {
   const uint32_t window = i->word & 0xFFFu, offset = (uint32_t)(i->word - u->place->start) & 0x1FFF;
   const uint8_t *own = u->cart->rom + u->place->base + (i->word & (u->size - 1));
@@ -172,21 +174,22 @@ static const uint8_t *known_rom(const unit_t *u, const instruction_t *i, uint32_
   return offset + reach < u->size ? own : NULL;
 }
 
-/* Whether they find plain ROM of one slice, whatever its bank. */
+/* Whether these reads find plain ROM of one slice, whatever bank is in it. */
 static bool is_slice(const unit_t *u, const instruction_t *i, uint32_t reach) {
   const uint32_t window = i->word & 0xFFFu;
   return i->word & 0x1000 && (window & 0x3FF) + reach < 0x400 && vcs_cart_is_rom(u->cart, window, window + reach) &&
          u->cart->scheme != VCS_SCHEME_FE;
 }
 
-/* How far reads from the operand on find ROM in one of these two ways: 0 to 255 bytes behind it, or -1. */
+/* Returns how many bytes behind the operand reads find ROM in one of these two ways: 0 to 255; -1: not even at the
+ * operand. */
 static int reach_of_rom(const unit_t *u, const instruction_t *i) {
   int reach = 255;
   while (reach >= 0 && !known_rom(u, i, (uint32_t)reach) && !is_slice(u, i, (uint32_t)reach)) reach--;
   return reach;
 }
 
-/* Addresses of the window, counted round it, that may be something else than ROM. */
+/* A range of addresses of the window, modulo its size, that may be something else than ROM. */
 typedef struct {
   uint32_t first, count;
 } hot_t;
@@ -209,7 +212,7 @@ static where_t where(const unit_t *u, const instruction_t *i) {
       if ((i->word & 0x1280) == 0x80 && !u->cart->snoops) return IN_RAM;
       if (i->fact.access == VCS_ACCESS_READ && (i->word & 0x1280) == 0x280 && u->cart->passive_ports &&
           !u->cart->snoops && ((i->word & 7) == 0 || (i->word & 7) == 2)) {
-        return IN_PORT; /* SWCHA and SWCHB, which read as they are */
+        return IN_PORT; /* SWCHA and SWCHB, which are read as stored */
       }
       return ELSEWHERE;
     default:
@@ -238,7 +241,7 @@ static bool is_quiet(const unit_t *u, const instruction_t *i) {
 
 /* ---- Looking ahead -------------------------------------------------------------------------------------------- */
 
-/* Those of the flags `open` that something can look at before they are set again, from the instruction at `at` on. */
+/* Returns those of the flags `open` that are needed before they are set again, from the instruction at `at` on. */
 static unsigned needed_within(const unit_t *u, uint32_t at, unsigned open, int *patience) {
   unsigned looked = 0;
   while (open) {
@@ -264,7 +267,7 @@ static unsigned needed_within(const unit_t *u, uint32_t at, unsigned open, int *
   return looked;
 }
 
-/* N and Z, C, and V one after the other: so the answer for one does not depend on the other ones. */
+/* Asks for N and Z, for C, and for V separately, so that the answer for one does not depend on the others. */
 static unsigned needed(const unit_t *u, uint32_t at, unsigned flags) {
   static const unsigned groups[] = {VCS_OF_NZ, VCS_OF_C, VCS_OF_V};
   unsigned looked = 0;
@@ -275,7 +278,8 @@ static unsigned needed(const unit_t *u, uint32_t at, unsigned flags) {
   return looked;
 }
 
-/* The same behind an operation that leaves `flags` in the flags of the host, where branches that follow it find them.
+/* The same after an operation that leaves `flags` in the flags of the host, where the branches that follow it test
+ * them.
  */
 static unsigned needed_after(const unit_t *u, uint32_t at, unsigned flags) {
   unsigned looked = 0;
@@ -300,17 +304,17 @@ static void clobber(unit_t *u) {
 
 static int nz_register(nz_t nz) { return nz == OF_A ? A : nz == OF_X ? X : Y; }
 
-/* Adds the pending time; the flags of the host stay. */
+/* Adds the pending cycles to the time; the flags of the host stay. */
 static void settle_time(unit_t *u) {
   if (u->known.pending) x86_address(&u->x, 64, TIME, x86_memory(TIME, (int32_t)u->known.pending));
   u->known.pending = 0;
 }
 
-/* Stores those flags that are needed and not stored. */
+/* Stores those of the needed flags that are not stored yet; afterwards all flags count as stored. */
 static void settle_flags(unit_t *u, unsigned flags) {
   known_t *k = &u->known;
   if (flags & VCS_OF_NZ && k->nz != FLAGS_STORED) {
-    if (k->nz == IN_HOST) u->x.full = true; /* cannot be: needed_after has looked ahead */
+    if (k->nz == IN_HOST) u->x.full = true; /* cannot happen: needed_after has looked ahead */
     x86_store(&u->x, 32, IN_RUN(cpu.nz), nz_register(k->nz));
   }
   if (flags & VCS_OF_C && k->c != CARRY_STORED) {
@@ -323,7 +327,7 @@ static void settle_flags(unit_t *u, unsigned flags) {
 
 static void forget(unit_t *u) { u->known = (known_t){.host_c = X86_NONE}; }
 
-/* An exit, to which a jump of the host goes; `known` is as it is there. */
+/* Adds an exit and makes a jump of the host go to it; `known` is the state at the exit. */
 static void leave_by(unit_t *u, size_t jump, const known_t *known, uint16_t pc, int how) {
   if (u->exits == EXITS_MOST) {
     u->x.full = true;
@@ -340,7 +344,7 @@ static void link_to(unit_t *u, size_t jump, uint32_t to) {
   u->link[u->links++] = (link_t){jump, (uint16_t)to};
 }
 
-/* A jump of 0 is none. */
+/* Adds a call out of line; entries of `jump` that are 0 are unused. */
 static call_t *call_out_of_line(unit_t *u, const size_t jump[JUMPS_MOST], const known_t *known, uint32_t at, int reg) {
   if (u->calls == SIZE_MOST) {
     u->x.full = true;

@@ -1,12 +1,14 @@
-/* record_rows.c: the functions of core/rows.h that paint, compiled once more. Each row also goes to a recorder of
- * objects (core/objects.h), or to a log of rows (row_log.h) that replay_rows.c hands to the recorder later.
+/* record_rows.c: the functions of core/rows.h that paint, compiled a second time. Here they also pass each row to a
+ * recorder of objects (core/objects.h), or to a log of rows (row_log.h), which replay_rows.c passes to the recorder
+ * later.
  *
- * A frame whose objects are recorded runs on the same TIA that sleeps as any other (asleep.c); only what ends its rows
- * and what cuts them comes from here.
+ * A frame whose objects are recorded runs on the TIA that sleeps, like any other frame (asleep.c); only the functions
+ * that end rows and cut rows (vcs_rows_t: end_rows, cut_row) are those of this file.
  *
- * A row is painted in pieces where colours change. An object that changes in it has one mask for the whole row when it
- * is complete, so that what is lit is collected only then. Only an object that changes together with the look (CTRLPF)
- * has another one for each piece.
+ * If a colour changes in the middle of a row, the row is painted in pieces. At the end of the row each object has one
+ * mask for all pieces, also if it has changed in the row, so lit pixels are collected only then. Only a store that
+ * changes an object and the look at once, such as one to CTRLPF, makes masks that differ between pieces: then the
+ * pixels of a piece are collected at its end.
  */
 #include "core/objects.h"
 
@@ -43,13 +45,14 @@ void vcs_row_log_make(vcs_row_log_t *log) {
   }
 }
 
-/* CTRLPF as far as it has an effect: whether the score shows, if the playfield has priority, depends on what is on. */
+/* Returns CTRLPF without a bit that has no effect: if score mode and priority are both set, the objects that are on
+ * decide which of the two acts (vcs_is_scored). */
 VCS_HOT_FN unsigned ctrlpf_of(const vcs_t *m) {
   if (VCS_LIKELY((m->ctrlpf & 6) != 6)) return m->ctrlpf;
   return m->ctrlpf & (vcs_is_scored(m, m->ctrlpf) ? ~4u : ~2u);
 }
 
-/* The registers that count if these objects are on. */
+/* Returns the registers on which the look of the objects `on` depends; all other bits are 0. */
 VCS_HOT_FN vcs_registers_t registers_of(const vcs_t *m, const vcs_row_log_t *log, unsigned on) {
   const vcs_registers_t *counting = &log->counting[on][m->ctrlpf >> 1 & 1];
   vcs_registers_t now;
@@ -57,14 +60,14 @@ VCS_HOT_FN vcs_registers_t registers_of(const vcs_t *m, const vcs_row_log_t *log
   if (VCS_UNLIKELY((m->ctrlpf & 6) == 6))
     now.looks = (now.looks & ~VCS_REGISTER(ctrlpf, 0)) | (uint64_t)ctrlpf_of(m) << VCS_REGISTER_AT(ctrlpf, 0);
   __builtin_memcpy(&now.places, (const uint8_t *)m + offsetof(vcs_t, pos), sizeof now.places);
-  now.places &= (1ULL << VCS_REFLECT_1_AT) - 1; /* five positions; what is behind them does not count */
+  now.places &= (1ULL << VCS_REFLECT_1_AT) - 1; /* the five positions, without the byte behind them */
   now.places |= (uint64_t)m->reflect[1] << VCS_REFLECT_1_AT;
   now.looks &= counting->looks;
   now.places &= counting->places;
   return now;
 }
 
-/* The objects that may be lit in the row: those that are on, or have been. */
+/* Returns the objects that may be lit in the row: those that are on, and those that have changed in it. */
 VCS_HOT_FN unsigned may_be_lit(const vcs_rows_t *rows, unsigned on) {
   return on | rows->split | (rows->kept ? 1u << VCS_PF : 0);
 }
@@ -77,14 +80,14 @@ VCS_HOT_FN words_t words_at(const void *bytes) {
   return words;
 }
 
-/* Whether the pixels of an object and of the next one are not the same. */
+/* Returns a vector that is 0 if the masks of two consecutive objects are equal to two others. */
 VCS_HOT_FN words_t other_pixels(const vcs_pixels_t *two, const vcs_pixels_t *others) {
   const uint64_t *a = two->word, *b = others->word;
   return (words_at(a) ^ words_at(b)) | (words_at(a + 2) ^ words_at(b + 2)) | (words_at(a + 4) ^ words_at(b + 4));
 }
 
-/* Whether an event is another one than what is painted now. Objects are compared, on or off, which is less work than to
- * find those that are on; but missiles are mostly off. */
+/* Whether an event differs from the row or piece that is painted. Players, ball and playfield are compared even if they
+ * are off, because finding those that are on is more work; missiles, which are mostly off, only if one is on. */
 VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_registers_t *now, const vcs_pixels_t *line,
                         unsigned on) {
   words_t any = (words_at(now) ^ words_at(&event->registers)) | other_pixels(&event->line[VCS_P0], &line[VCS_P0]) |
@@ -94,7 +97,7 @@ VCS_HOT_FN bool differs(const vcs_event_t *event, uint64_t head, const vcs_regis
   return ((event->head ^ head) | any[0] | any[1]) != 0;
 }
 
-/* Writes what is painted now into an event. */
+/* Writes the row or piece that is painted to an event. */
 VCS_HOT_FN void write_event(vcs_event_t *event, uint64_t head, const vcs_registers_t *now, const vcs_pixels_t *line,
                             unsigned on) {
   event->head = head;
@@ -103,8 +106,8 @@ VCS_HOT_FN void write_event(vcs_event_t *event, uint64_t head, const vcs_registe
   __builtin_memcpy(event->line, line, sizeof event->line);
 }
 
-/* Whether an object has been elsewhere in the row that ends; if not, its cuts need not be known. *same: the row has the
- * cuts that it had before. */
+/* Whether an object has moved in the row that ends; if none has, the cuts of the row are dropped. Sets *same to whether
+ * the row has the same cuts as its entry. */
 VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_row_cuts_t *cuts, bool *same) {
   const int count = log->cuts - log->cuts_before;
   const vcs_cut_t *cut = &log->cut[log->cuts_before];
@@ -128,7 +131,7 @@ VCS_SLOW_FN bool has_moved(vcs_row_log_t *log, const vcs_t *m, vcs_row_cuts_t *c
   return true;
 }
 
-/* The row is not as it was. `other`: nor are its pieces, or its cuts. */
+/* Writes the entry of a row that has changed. `other`: its pieces or cuts have changed. */
 VCS_SLOW_FN void change_row(vcs_row_log_t *log, int y, uint64_t head, bool other, const vcs_registers_t *now,
                             const vcs_pixels_t *line, unsigned on) {
   write_event(&log->row[y], head, now, line, on);
@@ -136,7 +139,7 @@ VCS_SLOW_FN void change_row(vcs_row_log_t *log, int y, uint64_t head, bool other
   if (other) vcs_row_set_add(&log->other, y);
 }
 
-/* A row ends. `other`: its pieces are not as they were. */
+/* Logs a row that ends. `other`: its pieces have changed. */
 VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
                         unsigned on, int pieces, bool other) {
   const int y = rows->number;
@@ -149,7 +152,7 @@ VCS_HOT_FN void log_row(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t 
   if (other || differs(&log->row[y], head, &now, line, on)) change_row(log, y, head, other, &now, line, on);
 }
 
-/* The piece needs masks of its own. Returns the bits of its word that say where they are. */
+/* Logs the masks of a piece as an event. Returns the bits of the piece's word that have the number of the event. */
 VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
                                unsigned on) {
   if (log->events == VCS_LOG_EVENTS) {
@@ -166,8 +169,8 @@ VCS_SLOW_FN uint64_t log_event(vcs_row_log_t *log, const vcs_rows_t *rows, const
   return (uint64_t)(unsigned)log->events << VCS_PIECE_EVENT;
 }
 
-/* A piece of a row, and with its last one the row. A piece that only has another background goes on with the one before
- * it, and a row of one such piece is as if it were painted at once. */
+/* Logs a piece of a row, and with the last piece the row. A piece that differs from the one before it only in the
+ * background is joined to it; a row in which this leaves one piece is logged as painted at once. */
 VCS_SLOW_FN void log_piece(vcs_row_log_t *log, const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line,
                            int from, int x, uint64_t how, unsigned on) {
   uint64_t *piece = &log->piece[rows->number][log->pieces];
@@ -238,7 +241,7 @@ VCS_SLOW_FN void record_dark(const vcs_rows_t *rows, const vcs_t *m, const vcs_p
 /* ---- What core/rows.h calls -----------------------------------------------------------------------------------------
  */
 
-/* Pixels [from, x) of the row are painted. */
+/* Records pixels [from, x) of the row, which are painted. */
 VCS_HOT_FN void painted(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, const vcs_layers_t *layers,
                         unsigned on, int from, int x) {
   if (VCS_UNLIKELY(!rows->log)) {
@@ -250,7 +253,7 @@ VCS_HOT_FN void painted(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels
   }
 }
 
-/* They are blank. */
+/* Records pixels [from, x) of the row, which are blank. */
 VCS_SLOW_FN void darkened(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int from, int x) {
   static const vcs_pixels_t nothing[VCS_OBJECTS];
   vcs_pixels_t now[VCS_OBJECTS];
@@ -266,7 +269,7 @@ VCS_SLOW_FN void darkened(const vcs_rows_t *rows, const vcs_t *m, vcs_video_t *v
   if (piece) vcs_rows_let_go(rows, video, now);
 }
 
-/* The row is a copy of the row above it. */
+/* Records a row that is a copy of the row above it, if HMOVE blanks other pixels of it. */
 VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_t *line, unsigned on) {
   const int y = rows->number;
   if (rows->comb[y] == rows->comb[y - 1] || m->vblank & 2) return;
@@ -277,13 +280,13 @@ VCS_HOT_FN void copied(const vcs_rows_t *rows, const vcs_t *m, const vcs_pixels_
   }
 }
 
-/* The look is about to change, or objects together with it. */
+/* Notes, before the look changes, whether an object changes at the same pixel. */
 VCS_HOT_FN void looks(const vcs_rows_t *rows, const vcs_t *m, unsigned changed) {
   bool *changing = rows->log ? &rows->log->collects : &rows->recorder->changing;
   *changing = (changed & VCS_ALL_OBJECTS) != 0 || (m->ctrlpf & 6) == 6;
 }
 
-/* An object is about to change at pixel x. */
+/* Notes the stance of an object before it changes at pixel x. */
 VCS_HOT_FN void cut(const vcs_rows_t *rows, const vcs_t *m, int object, int x) {
   if (object == VCS_PF) return;
   if (rows->log) {

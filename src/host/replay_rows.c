@@ -1,8 +1,8 @@
-/* replay_rows.c: hands the logged rows of a frame (row_log.h) to a recorder of objects (core/objects.h).
+/* replay_rows.c: passes the logged rows of a frame (row_log.h) to a recorder of objects (core/objects.h).
  *
- * An object that has changed in a row since the last frame that was listed is worked out there, and in the row that is
- * painted next: from then on it is lit as it was, so its streaks begin and end as they did, up to the next row in which
- * it has changed. These streaks are copied. Each object is worked out, or copied, by itself:
+ * Where an object differs from the last frame that was listed, it is worked out in that row and in the row that is
+ * painted next. In the rows that follow, its streaks begin and end as in that frame, up to the next row in which it
+ * differs: they are copied. Each object is worked out or copied independently of the other objects:
  *
  *   painted row   changed      P0            PF
  *       10           .         copied        copied
@@ -12,8 +12,8 @@
  *       14           PF        copied        worked out
  *       15           .         copied        worked out
  *
- * In a row that has changed and in which objects of different colours meet, all of them count as changed. A row in
- * which an object moves, and one in pieces, is always worked out with all of its objects.
+ * If objects of different colours overlap in a row that has changed, all objects of the row count as changed. A row in
+ * which an object moves, or that is painted in pieces, is always worked out with all of its objects.
  */
 #include "host/recording.h"
 
@@ -26,8 +26,8 @@ static void set_registers(vcs_t *m, const vcs_registers_t *registers) {
   m->reflect[1] = (uint8_t)(registers->places >> VCS_REFLECT_1_AT);
 }
 
-/* The cuts of a row in which an object moves, before its piece of this number; `cut` is the number of the first one
- * that is left. Returns the number of the first one that is left then. */
+/* Passes the cuts of row y before its piece number `piece` to the recorder, from cut number `cut` on. Returns the
+ * number of the next cut. */
 static int replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int y, int cut, int piece) {
   const vcs_row_cuts_t *cuts = &log->row_cuts[y];
   for (; cut < cuts->first + cuts->count && log->cut[cut].piece <= piece; cut++) {
@@ -43,7 +43,7 @@ static int replay_cuts(vcs_row_log_t *log, vcs_recorder_t *r, int y, int cut, in
   return cut;
 }
 
-/* A row in pieces. */
+/* Passes a row that was painted in pieces to the recorder. */
 static void replay_pieces(vcs_row_log_t *log, vcs_recorder_t *r, int y) {
   vcs_t *m = &log->m;
   const vcs_event_t *row = &log->row[y];
@@ -70,11 +70,12 @@ static void replay_pieces(vcs_row_log_t *log, vcs_recorder_t *r, int y) {
   vcs_record_row_end(m, r);
 }
 
-/* ---- Rows that are as they were -------------------------------------------------------------------------------------
+/* ---- Streaks that are copied ----------------------------------------------------------------------------------------
  */
 
-/* Copies the streaks of a kind that begin in rows [y, end), from number `from` of the last frame on. The streak before
- * them ends as it did there. Returns the number of the streak after them. */
+/* Copies the streaks of a kind that begin in rows [y, end) of the last frame; they have the number `from` or a higher
+ * one. A streak that has begun before row y ends where it ended in the last frame. Returns the number of the next
+ * streak. */
 static int copy_streaks(vcs_recorder_t *r, const vcs_log_t *last, int kind, int from, int y, int end) {
   const vcs_streak_t *entry = last->entry[kind];
   const int count = last->count[kind];
@@ -108,7 +109,7 @@ static int copy_streaks(vcs_recorder_t *r, const vcs_log_t *last, int kind, int 
 /* ---- Objects in a row -----------------------------------------------------------------------------------------------
  */
 
-/* vcs_look_of, or vcs_field_look, by registers that are logged. */
+/* Returns vcs_look_of, or vcs_field_look, of an object from logged registers. */
 static uint64_t look_of(const vcs_registers_t *registers, int kind) {
   const uint64_t looks = registers->looks, places = registers->places;
   const unsigned ctrlpf = vcs_registers_ctrlpf(registers), side = (unsigned)kind & 1;
@@ -127,12 +128,12 @@ static uint64_t look_of(const vcs_registers_t *registers, int kind) {
   return pos | (nusiz & 7) << 8 | player << 24 | (uint64_t)(reflect != 0) << 32;
 }
 
-/* Whether objects of different colours meet in a row: what is seen of one depends on the others. */
+/* Whether objects of different colours overlap in a row, so that one may cover a part of another. */
 static bool do_meet(const vcs_event_t *event) {
   const unsigned on = (unsigned)event->on;
   const vcs_pixels_t *line = event->line;
   uint64_t any = 0;
-  if (VCS_UNLIKELY(vcs_registers_ctrlpf(&event->registers) & 2)) return true; /* the score has the players' colours */
+  if (VCS_UNLIKELY(vcs_registers_ctrlpf(&event->registers) & 2)) return true; /* score mode has the players' colours */
   if (((on & 5) != 0) + ((on & 10) != 0) + ((on & 0x30) != 0) < 2) return false;
   for (int w = 0; w < 3; w++) {
     const uint64_t p0 = line[VCS_P0].word[w] | line[VCS_M0].word[w], p1 = line[VCS_P1].word[w] | line[VCS_M1].word[w];
@@ -141,7 +142,8 @@ static bool do_meet(const vcs_event_t *event) {
   return any != 0;
 }
 
-/* The objects of a row that are not as they were when it was listed; it is listed now. */
+/* Returns the objects that differ from those of row y when it was last listed, and stores the row as the one that is
+ * listed now. */
 static unsigned altered_in(vcs_row_log_t *log, int y) {
   const vcs_event_t *now = &log->row[y];
   vcs_event_t *was = &log->listed_row[y];
@@ -166,7 +168,7 @@ static unsigned altered_in(vcs_row_log_t *log, int y) {
 /* ---- Rows -----------------------------------------------------------------------------------------------------------
  */
 
-/* Some objects of a row that is painted at once and in which none moves. */
+/* Passes the objects `kinds` of row y to the recorder. The row was painted at once, and no object moves in it. */
 static void replay_objects(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
   const vcs_event_t *event = &log->row[y];
   const int blank = vcs_event_blank(event);
@@ -202,7 +204,8 @@ static bool is_joint(const vcs_event_t *event) {
   return event->head >> VCS_EVENT_PIECES || event->head & VCS_EVENT_MOVES;
 }
 
-/* A row, of these objects or more. */
+/* Passes row y to the recorder: the objects `kinds`, or all objects if the row can only be worked out with all of
+ * them. */
 static void replay_row(vcs_row_log_t *log, vcs_recorder_t *r, int y, unsigned kinds) {
   const vcs_event_t *event = &log->row[y];
   if (VCS_LIKELY(!is_joint(event))) {
@@ -237,10 +240,10 @@ void vcs_recording_replay(vcs_recording_t *recording) {
   const vcs_log_t *last = &r->memory->log[!r->turn];
   const int height = recording->height;
   const bool known = log->valid && last->complete;
-  vcs_row_set_t other, any;    /* rows in which an object is not as it was, and those that are painted, too */
-  int next[VCS_OBJECTS] = {0}; /* by object: number of the streak of the last frame that comes next, ... */
-  int from[VCS_OBJECTS] = {0}; /* ... and the row from which on it is as in the last frame, ... */
-  unsigned kinds = known ? 0 : VCS_ALL_OBJECTS; /* ... but for these */
+  vcs_row_set_t other, any;                     /* rows that differ from the listed frame; these and all painted rows */
+  int next[VCS_OBJECTS] = {0};                  /* by object: number of its next streak in the last frame, ... */
+  int from[VCS_OBJECTS] = {0};                  /* ... and the row from which on it is copied, ... */
+  unsigned kinds = known ? 0 : VCS_ALL_OBJECTS; /* ... unless it is one of these, which are worked out */
   unsigned seen = 0;                            /* objects that have streaks in the last frame */
   for (int w = 0; w < VCS_ROW_WORDS; w++) {
     other.word[w] = log->changed.word[w] | (log->painted.word[w] ^ log->listed.word[w]);
@@ -255,11 +258,11 @@ void vcs_recording_replay(vcs_recording_t *recording) {
     const bool painted = vcs_row_set_has(&log->painted, y), listed = vcs_row_set_has(&log->listed, y);
     unsigned altered = known ? 0 : VCS_ALL_OBJECTS;
     if (vcs_row_set_has(&log->changed, y)) altered |= altered_in(log, y);
-    if (!painted && !listed) continue; /* it was painted in a frame between them */
+    if (!painted && !listed) continue; /* painted only in a frame between the listed one and this one */
     if (painted != listed) altered = VCS_ALL_OBJECTS;
     unsigned now = VCS_ALL_OBJECTS;
     if (!painted || !is_joint(&log->row[y])) {
-      altered &= seen | (painted ? (unsigned)log->row[y].on : kinds); /* what is off in both frames is as it was */
+      altered &= seen | (painted ? (unsigned)log->row[y].on : kinds); /* the others are off in both frames */
       now = kinds | altered;
     }
     for (unsigned left = now & ~kinds; left; left &= left - 1) {

@@ -3,13 +3,13 @@
  * Three kinds of evidence:
  *
  *   probes     in each state each byte is set to other values, one at a time, and the next frames are compared with
- *              those of the run without the change: objects that moved, changed shape, colour, size or direction, came
- *              or went (annotate_probe.h)
- *   play       how the byte changes by itself while the game is played (annotate_play.h)
- *   program    what is pushed on the stack; what the rules of score and lives read
+ *              those of the run without the change: objects that move, change shape, colour, size or direction, appear
+ *              or disappear (annotate_probe.h)
+ *   play       how the byte changes while the game is played (annotate_play.h)
+ *   program    bytes that are pushed on the stack; bytes that the rules of score and lives read
  *
- * Positions are claims first (annotate_position.h), and stay if fresh moments confirm them (annotate_trial.h). The
- * other roles follow here from the evidence.
+ * A position is at first a claim (annotate_position.h), and becomes a role if fresh moments confirm it
+ * (annotate_trial.h). This file derives the other roles from the evidence.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static bool has_role(const vcs_byte_roles_t *roles, int role) {
   return false;
 }
 
-/* How many states agree on an effect of a byte, by one of its counts. */
+/* The number of states that agree on each effect of a byte. */
 typedef struct {
   int active, reshaped, recoloured, reflected, resized, big, background, digits, score, reward, lives, pushed, silent,
       overwritten, kinds[VCS_OBJECT_COUNT];
@@ -85,7 +85,7 @@ static void add_simple(vcs_byte_roles_t *roles, int role, int kind, int states, 
   add_role(roles, &r);
 }
 
-/* Whether the rules of the game know a score, and not only rewards. */
+/* Whether the rules of the game have a score, and not only rewards. */
 static bool has_score(const vcs_survey_t *w) {
   for (int32_t i = 0; i < w->count; i++) {
     for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {
@@ -95,7 +95,8 @@ static bool has_score(const vcs_survey_t *w) {
   return false;
 }
 
-/* The roles that effects on the picture, the rules and the play show. `scored`: the rules know a score. */
+/* Adds the roles that follow from effects on the picture, from the rules and from the plays. `scored`: the rules have a
+ * score. */
 static void judge_rest(const vcs_survey_t *w, int byte, bool scored, vcs_byte_roles_t *roles) {
   const tally_t n = tally_of(w, byte);
   const int score = scored ? n.score : n.reward;
@@ -131,7 +132,8 @@ static void judge_rest(const vcs_survey_t *w, int byte, bool scored, vcs_byte_ro
   }
 }
 
-/* A byte that is no position and changes positions more and more is a velocity or a direction. */
+/* Adds the role of a direction to bytes that are no positions and whose effect on positions grows from frame to
+ * frame. */
 static void judge_directions(const vcs_survey_t *w, vcs_annotation_t *a) {
   for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {
     vcs_byte_roles_t *roles = &a->ram[byte];
@@ -287,7 +289,7 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   if (taken) return taken;
   if (!o.seeds) o.seeds = 4;
   if (!o.depths) o.depths = 7;
-  if (!o.seed) o.seed = 1001; /* plays that vcs_annotate does not make */
+  if (!o.seed) o.seed = 1001; /* other plays than those of vcs_annotate */
   *count = 0;
   vcs_claim_t *claims = malloc(VCS_CLAIMS * sizeof *claims);
   vcs_status_t status = claims ? vcs_plays_stop(&plays, cart, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);

@@ -1,12 +1,12 @@
-/* annotate_compare.c: which objects of two pictures are the same, and what happened to them (annotate_compare.h). */
+/* annotate_compare.c: pairs the objects of two pictures, and finds how they changed (annotate_compare.h). */
 #include "study/annotate_compare.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes one sprite of the two halves of a sprite that passes the right edge of the picture. Its pattern is 0: the
- * digests of the halves say nothing about the whole. */
+/* Joins the two halves of a sprite that passes the right edge of the picture. The pattern of the joined sprite is 0,
+ * because it does not follow from the digests of the halves. */
 static void join_halves(vcs_shown_t *shown) {
   for (int32_t i = 0; i < shown->count; i++) {
     vcs_object_t *right = &shown->sprite[i];
@@ -54,8 +54,8 @@ static bool is_same_shape(const vcs_object_t *a, const vcs_object_t *b) {
 
 static bool is_same_place(const vcs_object_t *a, const vcs_object_t *b) { return a->x == b->x && a->y == b->y; }
 
-/* Whether one of two objects may be the other one with rows cut off at one end: one end stays, and the shorter one has
- * fewer pixels and lies within the columns of the other. */
+/* Whether one of two objects may be the other object with rows cut off at one end: one end is equal, and the shorter
+ * object has fewer pixels and lies within the columns of the longer one. */
 static bool is_cut(const vcs_object_t *a, const vcs_object_t *b) {
   const vcs_object_t *less = a->h < b->h ? a : b, *more = a->h < b->h ? b : a;
   return (a->y == b->y) != (a->y + a->h == b->y + b->h) && less->pixels < more->pixels && less->x >= more->x &&
@@ -76,7 +76,7 @@ static void note_move(vcs_shown_diff_t *d, int index, int dx, int dy) {
   d->dy = (int16_t)dy;
 }
 
-/* What happened to the object `was`, which is now `is`. */
+/* Notes the changes of an object from `was` to `is`. */
 static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index, vcs_shown_diff_t *d) {
   const int dx = is->x - was->x, dy = is->y - was->y, bottom = is->y + is->h - was->y - was->h;
   if (d->object < 0) d->object = (int16_t)index;
@@ -90,7 +90,7 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
     }
   } else if (dx == 0 && was->w == is->w && (dy || bottom) && (!dy || !bottom || (dy > 0) == (bottom > 0)) &&
              abs(dy) <= VCS_SHOWN_EDGE && abs(bottom) <= VCS_SHOWN_EDGE) {
-    /* partly behind the edge of its zone: the free end tells how far it moved */
+    /* partly behind the edge of its zone: its displacement is that of the free end */
     note_move(d, index, 0, abs(bottom) > abs(dy) ? bottom : dy);
     d->grown += is->h > was->h;
   } else {
@@ -126,7 +126,7 @@ static void pair(pairing_t *p, int i, int k) {
 
 static int distance(const vcs_object_t *a, const vcs_object_t *b) { return abs(a->x - b->x) + abs(a->y - b->y); }
 
-/* Pairs what is equal in both. */
+/* Pairs objects that are equal in both pictures. */
 static void pair_equals(pairing_t *p) {
   for (int i = 0; i < p->was->count; i++) {
     const vcs_object_t *a = &p->was->sprite[i];
@@ -162,8 +162,8 @@ static void pair_nearest(pairing_t *p, bool same_shape, int most) {
   }
 }
 
-/* Pairs objects of equal shape in their order, top to bottom and left to right, if both shown have as many of them
- * left: a row of equal sprites moves as a whole. */
+/* Pairs objects of equal shape in their order, top to bottom and left to right, if both pictures have the same number
+ * of them left: a row of equal sprites moves as a whole. */
 static void pair_in_order(pairing_t *p) {
   for (int i = 0; i < p->was->count; i++) {
     int surplus = 0, first = -1;
@@ -181,8 +181,8 @@ static void pair_in_order(pairing_t *p) {
   }
 }
 
-/* The row by which all objects below some row moved, 1 or -1, as they do when a line more or less is drawn; 0: they did
- * not. At least two did, and at most two objects came or went. */
+/* Returns 1 or -1 if all objects below some row moved by this one row, because a line more or less is drawn; otherwise
+ * 0. At least two objects must have moved, and at most two may have appeared or disappeared. */
 static int shift_of(const pairing_t *p) {
   int top = INT16_MAX, shift = 0, count = 0;
   if (p->d->came + p->d->went > 2) return 0;
@@ -199,7 +199,8 @@ static int shift_of(const pairing_t *p) {
   return count < 2 ? 0 : shift;
 }
 
-/* Objects that also moved to the side have moved to the side only; if there are none, nothing has moved. */
+/* Leaves this shift out: objects that also moved sideways count as moved sideways only; all others count as not
+ * moved. */
 static void leave_out_shift(const pairing_t *p) {
   vcs_shown_diff_t *d = p->d;
   if (d->reshaped || !shift_of(p)) return;
@@ -226,7 +227,7 @@ void vcs_shown_compare(const vcs_shown_t *was, const vcs_shown_t *is, vcs_shown_
   d->field = was->field != is->field;
   if (place_of) *place_of = -1;
   pair_equals(&p);
-  pair_nearest(&p, false, 0); /* changed in place */
+  pair_nearest(&p, false, 0); /* same place, other shape */
   pair_in_order(&p);
   pair_nearest(&p, true, INT16_MAX);
   pair_nearest(&p, false, 60);
@@ -235,7 +236,7 @@ void vcs_shown_compare(const vcs_shown_t *was, const vcs_shown_t *is, vcs_shown_
     d->went++;
     if (d->object < 0) d->object = (int16_t)i;
   }
-  if (d->went) { /* an object that is longer may now be two */
+  if (d->went) { /* an object that became longer may now be two objects */
     d->moved_y = (int16_t)(d->moved_y - d->grown);
     d->cut = (int16_t)(d->cut + d->grown);
   }

@@ -1,9 +1,9 @@
-/* annotate_play.c: random plays, and which of their moments are studied (annotate_play.h).
+/* annotate_play.c: makes random plays and chooses the moments of them that are studied (annotate_play.h).
  *
- * A byte says nothing about itself while its object is away: the second missile, the sixth asteroid, the bear that
- * comes in the third minute. So the plays are long, some of them press the button often, and the moments are chosen by
- * what is rare: a moment is worth more if bytes that have few moments yet have just changed in it, or have a value that
- * is not their usual one.
+ * A byte has no effect while its object is not there: the second missile, the sixth asteroid, the bear that comes in
+ * the third minute. So the plays are long, some of them press the button often, and rare moments are preferred: a
+ * moment has traits, which are the bytes that have just changed and the bytes with an unusual value, and it is worth
+ * more if few chosen moments have these traits.
  */
 #include "study/annotate_play.h"
 
@@ -18,13 +18,13 @@
 enum {
   PLAY_FRAMES = 12000,
   STRIDE = 17,  /* frames between moments that may be chosen; odd, because games draw things in turns */
-  RECENT = 16,  /* frames in which a byte "has just changed" */
-  ENOUGH = 8,   /* moments of each kind for each byte: more are worth nothing */
+  RECENT = 16,  /* frames after a change in which a byte "has just changed" */
+  ENOUGH = 8,   /* moments with each trait: more are worth nothing */
   TRAITS = 256, /* of a moment: 128 bytes that have just changed, 128 that have an unusual value */
   STYLES = 3,
   SELDOM = 100,         /* changes in all plays */
-  VARIETY = 24,         /* moments with one value that are evenly spaced */
-  VALUES = 2,           /* to which each byte is set, ... */
+  VARIETY = 24,         /* evenly spaced moments with one value */
+  VALUES = 2,           /* values to which each byte is set, ... */
   UNUSUAL_FRAMES = 204, /* ... and frames that are played after it */
 };
 
@@ -68,7 +68,7 @@ static vcs_status_t keep(vcs_moment_t *list, int32_t *count, const vcs_env_t *en
   return VCS_OK;
 }
 
-/* Counts the bytes that a frame has changed, and keeps the moment after it for those that have changed seldom so far.
+/* Counts the bytes that a frame has changed, and keeps the moment after it for bytes that have changed seldom so far.
  */
 static vcs_status_t keep_changes(vcs_plays_t *p, const uint8_t *before, const vcs_env_t *env, vcs_error_t *error) {
   for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {
@@ -123,7 +123,7 @@ static vcs_status_t make_plays(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t 
   return status;
 }
 
-/* The moments of the pool that are marked become the chosen ones. */
+/* Makes the marked moments of the pool the chosen ones. */
 static vcs_status_t list_chosen(vcs_plays_t *p, vcs_error_t *error) {
   p->moments = calloc((size_t)p->all, sizeof *p->moments);
   if (!p->moments) return vcs_no_memory(error);
@@ -214,7 +214,7 @@ static void take(const uint8_t *traits, int counts[TRAITS]) {
   for (int k = 0; k < TRAITS; k++) counts[k] += traits[k];
 }
 
-/* Marks `count` of the moments: evenly spaced ones, then always the one that adds most. */
+/* Marks `count` of the moments: first evenly spaced ones, then repeatedly the one whose traits add most. */
 static void mark(vcs_plays_t *p, const uint8_t *traits, int count) {
   int counts[TRAITS] = {0}, even = count / 2;
   for (int i = 0; i < even; i++) {
@@ -260,10 +260,10 @@ uint8_t vcs_moment_value(const vcs_moment_t *moment, int byte) {
   return ((const vcs_t *)(const void *)moment->machine)->ram[byte];
 }
 
-/* Whether a moment may be one more for a byte: it is not chosen yet, and the byte was not set before it. */
+/* Whether a moment can be chosen for a byte: it is not chosen yet, and the byte was not set before it. */
 static bool is_left(const vcs_moment_t *moment, int byte) { return !moment->chosen && moment->set != byte; }
 
-/* The moment with number `rank` among those of a list that are left and have a value. */
+/* Returns the moment with number `rank` among the moments of a list that have a value and can be chosen. */
 static const vcs_moment_t *find_moment(const vcs_moment_t *list, int32_t count, int byte, int value, int rank) {
   for (int32_t i = 0; i < count; i++) {
     if (is_left(&list[i], byte) && vcs_moment_value(&list[i], byte) == value && rank-- == 0) return &list[i];
@@ -271,13 +271,14 @@ static const vcs_moment_t *find_moment(const vcs_moment_t *list, int32_t count, 
   return NULL;
 }
 
-/* How many moments of a list are left that have each value. */
+/* Counts by value of a byte the moments of a list that can still be chosen. */
 static void count_left(const vcs_moment_t *list, int32_t count, int byte, int having[256]) {
   for (int v = 0; v < 256; v++) having[v] = 0;
   for (int32_t i = 0; i < count; i++) having[vcs_moment_value(&list[i], byte)] += is_left(&list[i], byte);
 }
 
-/* Finds up to `count` moments of a list, one of each value that has more than `level`; *any: there is such a value. */
+/* Chooses up to `count` moments of a list, one for each value that has more than `level` moments. Sets *any to whether
+ * there is such a value. */
 static int vary(const vcs_moment_t *list, int32_t all, int byte, const int having[256], int level, int count,
                 const vcs_moment_t **moments, bool *any) {
   int values[256], left = 0;
@@ -301,7 +302,7 @@ int vcs_plays_vary(const vcs_plays_t *p, int byte, int count, const vcs_moment_t
     if (usual[v] > usual[most]) most = v;
   }
   for (int v = 0; v < 256; v++) {
-    if (usual[v]) unusual[v] = 0; /* the plays show this value */
+    if (usual[v]) unusual[v] = 0; /* the plays have this value, too */
   }
   usual[most] = 0;
   for (int32_t i = 0; i < p->changed[byte].count && p->changed[byte].changes <= SELDOM && found < count; i++) {

@@ -1,4 +1,4 @@
-/* annotate_position.c: which bytes seem to be positions, by the votes of all states (annotate_position.h). */
+/* annotate_position.c: finds the bytes that seem to be positions, by the votes of all states (annotate_position.h). */
 #include "study/annotate_position.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ vcs_role_t vcs_new_role(int role) {
   return r;
 }
 
-/* k of n states agree: a cautious estimate of the part that will. */
+/* Returns a cautious estimate of the fraction of states that agree, if k of n do. */
 float vcs_sureness(int k, int n) { return n ? (float)k / ((float)n + 0.5f) : 0; }
 
 int vcs_commonest_kind(const int kinds[VCS_OBJECT_COUNT]) {
@@ -20,8 +20,8 @@ int vcs_commonest_kind(const int kinds[VCS_OBJECT_COUNT]) {
   }
   return best;
 }
-/* Whether a state counts for a position: its byte moves an object that is there, or makes one come at a place that
- * depends on it. A state in which the object is hidden says nothing. */
+/* Whether a state counts for a position: the byte moves an object that is there, or makes one appear at a place that
+ * depends on the byte. A state in which the object is hidden does not count. */
 static bool counts(const vcs_evidence_t *e, int vertical) {
   return e->active && ((e->present >= 4 && 4 * e->present > e->effective) || e->axis[vertical].votes >= 2);
 }
@@ -31,7 +31,7 @@ static bool votes_for(const vcs_evidence_t *e, int vertical) {
   return a->votes >= 2 && a->votes >= other->votes && 4 * a->votes >= e->present && !a->grows && !a->cut;
 }
 
-/* What is known about a byte in one state; the states of all bytes come before those of this byte. */
+/* The evidence about a byte in one state. The states for all bytes come before the states for this byte. */
 typedef struct {
   const vcs_evidence_t *e;
   const vcs_moment_t *moment;
@@ -50,8 +50,8 @@ static int step_of(const sample_t *s, const vcs_axis_votes_t *axis, int probe) {
   return vcs_signed_step(axis->from, vcs_probe_value(s->value, probe));
 }
 
-/* Whether a state agrees on a slope. All displacements may have something in common that is not the byte's doing, such
- * as a fall that begins because the object no longer stands on something: then more of them must agree. */
+/* Whether a state agrees with a slope. All displacements may have a common part that the byte does not cause, such as a
+ * fall that begins because the object no longer stands on something: then more displacements must agree. */
 static bool agrees(const sample_t *s, int vertical, float slope) {
   const vcs_axis_votes_t *axis = &s->e->axis[vertical];
   if (!counts(s->e, vertical) || axis->votes < 2 || axis->grows) return false;
@@ -69,9 +69,9 @@ static bool agrees(const sample_t *s, int vertical, float slope) {
   return false;
 }
 
-/* A slot that is empty often has one particular value: of the values that the byte has in at least a quarter of the
- * states in which it is no position, and seldom when it is one, the one that it has most often in the plays. -1: there
- * is none. */
+/* Returns the value that marks an empty entry of a list of objects: of the values that the byte has in at least a
+ * quarter of the states in which it moves nothing, and seldom in the others, the one that is commonest in the plays.
+ * -1: there is none. */
 static int find_absent(const vcs_survey_t *w, int byte, int vertical) {
   int without[256] = {0}, with[256] = {0}, often[256] = {0}, best = -1, all = 0;
   for (int i = 0; i < samples(w, byte); i++) {
@@ -90,8 +90,8 @@ static int find_absent(const vcs_survey_t *w, int byte, int vertical) {
   return best;
 }
 
-/* Whether the objects that are there say enough, so that those that only come with other values need not count: they
- * may come at places that the program never uses. */
+/* Whether enough states have the object without a change. Then states in which it only appears with other values do not
+ * count, because it may appear at places that the program never uses. */
 static bool has_residents(const vcs_survey_t *w, int byte, int vertical) {
   int votes = 0;
   for (int i = 0; i < samples(w, byte); i++) {
@@ -105,7 +105,7 @@ static bool is_left_out(const vcs_axis_votes_t *axis, bool residents) {
   return residents && axis->votes && axis->object < 0;
 }
 
-/* The votes of one byte for a position along an axis. */
+/* Counts the votes for one byte as a position along an axis. */
 void vcs_judge_position(const vcs_survey_t *w, int byte, int vertical, vcs_role_t *role) {
   int votes = 0, active = 0, fits[VCS_SLOPES] = {0}, far_fits[VCS_SLOPES] = {0}, small = 0, fine = 0, coarse = 0,
       tens = 0, ones = 0;
@@ -160,7 +160,8 @@ void vcs_judge_position(const vcs_survey_t *w, int byte, int vertical, vcs_role_
   role->confidence = vcs_sureness(agree, active);
 }
 
-/* The state in which a byte is probed best: the most votes, with the object there; evidence NULL: there is none. */
+/* Returns the best state for probing a byte: the object is there, and the state has the most votes. evidence NULL:
+ * there is none. */
 static sample_t best_sample(const vcs_survey_t *w, int byte, int vertical) {
   sample_t best = {NULL, NULL, 0};
   int most = 0;
@@ -174,7 +175,7 @@ static sample_t best_sample(const vcs_survey_t *w, int byte, int vertical) {
   return best;
 }
 
-/* The commonest place of value 0 in the states that agree. */
+/* Returns the commonest place of value 0, by the states that agree. */
 static float offset_of(const vcs_survey_t *w, int byte, int vertical, float slope) {
   float offsets[VCS_SEEDS_MAX * VCS_DEPTHS_MAX + VCS_MORE_MOMENTS], best = 0;
   int count = 0, most = 0;
@@ -216,8 +217,8 @@ void vcs_sweep_position(const vcs_survey_t *w, int byte, int vertical, vcs_bench
   }
 }
 
-/* Whether more states may show that a byte is a position: those so far do not decide, because its object is seldom
- * there, or the byte has had only one value in all plays.
+/* Whether more states may show that a byte is a position, because its object is seldom there in the states so far, or
+ * the byte has had only one value in all plays.
  */
 static bool is_undecided(const vcs_survey_t *w, int byte) {
   int active = 0, votes = 0;
@@ -269,7 +270,7 @@ static bool is_same_object(const vcs_survey_t *w, int a, int a_vertical, int b, 
   return both >= 2 && 2 * same > both;
 }
 
-/* Numbers the objects of each kind: bytes that move the same one get the same number. */
+/* Numbers the objects of each kind: bytes that move the same object get the same number. */
 void vcs_number_objects(const vcs_survey_t *w, vcs_annotation_t *a) {
   int next[VCS_OBJECT_COUNT] = {0};
   for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {

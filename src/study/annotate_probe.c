@@ -6,7 +6,7 @@
 
 #include "host/games.h"
 
-enum { QUIET = 4 }; /* probes without any effect after which the remaining ones are left out */
+enum { QUIET = 4 }; /* if so many probes have no effect, the remaining ones are left out */
 
 void vcs_bench_frame(const vcs_cart_t *cart, vcs_bench_t *b, vcs_shown_t *shown) {
   const int32_t count = vcs_frame_objects(cart, &b->m, b->frames, b->objects, VCS_OBJECTS_MAX);
@@ -46,7 +46,7 @@ void vcs_probe_byte(const vcs_survey_t *w, const vcs_moment_t *moment, int byte,
     memcpy(&b->m, moment->machine, size);
     ((uint8_t *)&b->m)[offset] = vcs_probe_value(value, p);
     int8_t early[VCS_RAM_SIZE] = {0};
-    bool gone = false; /* the machine is as without the change, and stays so */
+    bool gone = false; /* the machine is equal to that of the run without the change, and stays equal */
     for (int t = 0; t < VCS_PROBE_FRAMES && !gone; t++) {
       vcs_bench_frame(cart, b, &b->shown);
       const uint8_t *picture = vcs_picture(&b->m, b->frames);

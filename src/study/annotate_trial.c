@@ -1,4 +1,4 @@
-/* annotate_trial.c: positions in moments that had no part in finding them (annotate_trial.h). */
+/* annotate_trial.c: tries claims of positions in moments that were not used to find them (annotate_trial.h). */
 #include "study/annotate_trial.h"
 
 #include <stdatomic.h>
@@ -8,7 +8,8 @@
 #include "host/parallel.h"
 #include "study/annotate_probe.h"
 
-/* Whether the map goes over a range, as a position's does; a digit whose box begins one pixel later for a 1 does not.
+/* Whether the map covers a range of places, as that of a position does. The map of a digit, whose box begins one pixel
+ * further right for a 1, does not.
  */
 static bool has_range(const vcs_role_t *role) {
   int places = 0;
@@ -32,20 +33,20 @@ typedef struct {
   atomic_bool failed; /* set by any thread */
 } trial_t;
 
-/* What changing a byte by one step does in each of the next frames: how far objects move along the axis of a role and
- * in no other way. NOWHERE: they do not. A vertical move may be that of the upper or of the lower end only. */
+/* The effect of changing a byte by one step in each of the next frames: how far objects move, if they move along the
+ * axis of a role only; otherwise NOWHERE. A vertical move may be that of the upper or of the lower end only. */
 enum { NOWHERE = INT16_MIN, WAYS = 1 + VCS_ENDS };
 typedef struct {
   int moved[VCS_PROBE_FRAMES][WAYS];
-  bool pure;  /* nothing else to speak of happens, in one of the frames */
-  bool tells; /* it does anything to an object that is there */
+  bool pure;  /* in one of the frames almost nothing else changes */
+  bool tells; /* an object that is there changes */
 } response_t;
 
 /* Changes a byte by a step. The run without the change is in `b`. */
 static void respond(const vcs_cart_t *cart, const vcs_moment_t *moment, const vcs_claim_t *claim, int step,
                     vcs_bench_t *b, response_t *response) {
   const bool vertical = claim->role.role == VCS_ROLE_Y;
-  bool gone = false; /* the machine is as without the change, and stays so */
+  bool gone = false; /* the machine is equal to that of the run without the change, and stays equal */
   response->pure = response->tells = false;
   memcpy(&b->m, moment->machine, vcs_state_size(cart));
   b->m.ram[claim->byte] = (uint8_t)(b->m.ram[claim->byte] + step);
@@ -66,7 +67,8 @@ static void respond(const vcs_cart_t *cart, const vcs_moment_t *moment, const vc
   }
 }
 
-/* Whether a response is what a role says; `common` as in `agrees`. */
+/* Whether a response is the one that a role predicts; `common` is the part that all responses have in common, as in
+ * `agrees`. */
 static bool is_as_claimed(const vcs_role_t *role, int step, int common, const response_t *response) {
   if (role->encoding != VCS_ENCODING_LINEAR) return response->pure;
   for (int i = 0; i < VCS_PROBE_FRAMES * WAYS; i++) {
@@ -76,9 +78,10 @@ static bool is_as_claimed(const vcs_role_t *role, int step, int common, const re
   return false;
 }
 
-/* One claim in one moment: SAYS_NOTHING if hardly anything happens to an object that is there. RIGHT if the object
- * moves as the role says for at least half of the changes that do anything; with a slope, in one of the two directions,
- * because neighbours may be in the way in the other one, or for most changes up to something that they have in common.
+/* Tries one claim in one moment. SAYS_NOTHING: hardly any change has an effect on an object that is there. RIGHT: the
+ * object moves as the role predicts for at least half of the changes that have an effect. With a slope it is enough if
+ * the object does so for changes in one of the two directions, because neighbours may be in the way in the other, or
+ * for most changes after their common part is subtracted.
  */
 static uint8_t try_claim(const vcs_cart_t *cart, const vcs_moment_t *moment, const vcs_claim_t *claim, vcs_bench_t *b) {
   enum { STEPS = 4 };
@@ -153,8 +156,8 @@ static bool try_more(void *context, size_t item, int worker) {
   return true;
 }
 
-/* The value that a byte has in at least half of the moments in which a claim is wrong, and that seldom is right: with
- * it there is no object. -1: there is none. */
+/* Returns the value that means that there is no object: the byte has it in at least half of the moments in which the
+ * claim is wrong, and seldom where the claim is right. -1: there is none. */
 static int find_wrong_value(const trial_t *trial, int claim) {
   int wrong[256] = {0}, right[256] = {0}, all = 0, best = 0;
   for (int32_t k = 0; k < trial->plays->count; k++) {
@@ -170,8 +173,8 @@ static int find_wrong_value(const trial_t *trial, int claim) {
   return wrong[best] >= 2 && 2 * wrong[best] >= all && 2 * right[best] <= wrong[best] ? best : -1;
 }
 
-/* Tries all claims in all moments of some plays. Audits say how often they are right. With `learns` a claim that knows
- * no value with which there is no object may find one. */
+/* Tries all claims in all moments of some plays, and counts in the audits how often they are right. With `learns`, a
+ * claim without a value that means that there is no object may get one. */
 vcs_status_t vcs_try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, vcs_claim_t *claims, int count,
                             bool learns, int32_t threads, vcs_audit_t *audits, vcs_error_t *error) {
   trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count, .audits = audits};
@@ -191,9 +194,10 @@ vcs_status_t vcs_try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, vc
   return trial.failed ? vcs_no_memory(error) : VCS_OK;
 }
 
-/* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. The more of them
- * there are, the more of them must be right. A slope is evidence by itself, so a claim without one must be surer, and a
- * claim that hardly any fresh moment can test must have been sure. */
+/* Whether fresh moments confirm a claim: it must be right in most informative fresh moments and in most of all moments.
+ * The more moments there are, the larger is the fraction that must be right. A slope is evidence by itself, so a claim
+ * without a slope needs a larger fraction, and a claim that hardly any fresh moment can test must have been right in
+ * most states before. */
 bool vcs_is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   const float counted = (float)role->states / role->confidence + (float)audit->effective;
   const float all = (float)(role->states + audit->right) / counted;

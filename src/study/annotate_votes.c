@@ -1,8 +1,8 @@
-/* annotate_votes.c: what the probes of one byte in one state say (annotate_probe.h).
+/* annotate_votes.c: counts the votes of the probes of one byte in one state (annotate_probe.h).
  *
- * A probe that moves objects along one axis only is a vote for a position. What separates a position from everything
- * else is agreement: the same slope over probes and states, and a displacement that stays the same in the next frames
- * (a velocity's grows).
+ * A probe that moves objects along one axis only is a vote for a position. A byte is a position if its votes agree:
+ * probes and states have the same slope, and the displacement stays the same in the next frames (that of a velocity
+ * grows).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "study/annotate_probe.h"
 
 /* The value of probe p of a byte that has the value v: a flipped bit, or a step in the direction that the flip of the
- * bit does not take. The first four decide whether the byte does anything. */
+ * bit does not take. The first four decide whether the byte has any effect. */
 uint8_t vcs_probe_value(uint8_t v, int p) {
   static const uint8_t step[VCS_PROBES] = {1, 16, 128, 4, 2, 8, 32, 64, 1, 4, 16, 2};
   return (uint8_t)(p < 8 ? v ^ step[p] : v & step[p] ? v + step[p] : v - step[p]);
@@ -19,21 +19,21 @@ uint8_t vcs_probe_value(uint8_t v, int p) {
 
 int vcs_signed_step(uint8_t from, uint8_t to) { return (int8_t)(uint8_t)(to - from); }
 
-/* Whether a change moved objects along one axis only. Other objects may be gone: a program that draws many objects with
- * few sprites leaves some out when one comes into the way. */
+/* Whether a change moved objects along one axis only. Other objects may disappear: a program that draws many objects
+ * with few sprites leaves some out if two are in the same rows. */
 bool vcs_is_along(const vcs_shown_diff_t *d, int vertical) {
   const int along = vertical ? d->moved_y : d->moved_x, across = vertical ? d->moved_x : d->moved_y;
   return along > 0 && across == 0 && d->moved_both == 0 && d->reshaped <= along && d->came <= 1 + along;
 }
 
-/* The same, and nothing else to speak of. */
+/* The same, and almost nothing else changed. */
 bool vcs_is_pure(const vcs_shown_diff_t *d, int vertical) {
   const int along = vertical ? d->moved_y : d->moved_x;
   return vcs_is_along(d, vertical) && d->came + d->went <= 1 + along;
 }
 
-/* Whether something happened to objects that were there, other than that a part of them went behind an edge, that two
- * of them came together and are one object now, or that a line more or less was drawn above them. */
+/* Whether objects that were there changed, except by moving partly behind an edge, by touching each other, so that two
+ * are one object, or by a line more or less above them. */
 bool vcs_is_telling(const vcs_shown_diff_t *d) {
   if (d->shifted) return false;
   return d->moved_x + d->moved_y + d->moved_both + d->reshaped + d->recoloured > 0 || d->went > d->cut;
@@ -41,15 +41,15 @@ bool vcs_is_telling(const vcs_shown_diff_t *d) {
 
 int vcs_moved_by(const vcs_shown_diff_t *d, int vertical) { return vertical ? d->dy : d->dx; }
 
-/* How far probe p has moved objects along an axis only, in frame t; false: it has not. Probe VCS_PROBES is the run
- * without a change. */
+/* Finds how far probe p has moved objects in frame t, if along one axis only; false: it has not. Probe VCS_PROBES is
+ * the run without a change. */
 static bool find_move(const vcs_bench_t *b, int vertical, int p, int t, int *moved) {
   *moved = p < VCS_PROBES ? vcs_moved_by(&b->diff[p][t], vertical) : 0;
   return p == VCS_PROBES || vcs_is_along(&b->diff[p][t], vertical);
 }
 
-/* Whether the probes' displacements differ from each other more and more after frame `at`, as those of a velocity do.
- * What happens to all of them, such as a fall that begins, is no difference. */
+/* Whether the differences between the probes' displacements grow after frame `at`, as those of a velocity do. A
+ * displacement that all probes have in common, such as a fall that begins, does not count. */
 static bool is_growing(const vcs_bench_t *b, int vertical, int at) {
   int along = 0, grows = 0, stays = 0;
   for (int p = 0; p < VCS_PROBES; p++) along += vcs_is_along(&b->diff[p][at], vertical);
@@ -97,7 +97,7 @@ static void judge_axis(const vcs_bench_t *b, int vertical, uint8_t value, vcs_ax
     if (axis->moved[p] && axis->moved[p] < least) least = axis->moved[p];
     if (axis->moved[p] && axis->moved[p] > most) most = axis->moved[p];
   }
-  if (best >= 3 && least == most) { /* something moves, but by how much does not depend on the byte */
+  if (best >= 3 && least == most) { /* an object moves, but its displacement does not depend on the byte */
     *axis = (vcs_axis_votes_t){.object = -1};
     return;
   }
@@ -112,14 +112,15 @@ static void judge_axis(const vcs_bench_t *b, int vertical, uint8_t value, vcs_ax
 
 const float vcs_slopes[VCS_SLOPES] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 3, -3, 8, -8};
 
-/* Whether a displacement is what a slope makes of a step; positions wrap around at the width of the line. */
+/* Whether a displacement is the product of slope and step; positions wrap around at the width of the line. */
 bool vcs_is_slope(float slope, int step, int moved) {
   const float expected = slope * (float)step, off = fabsf(expected - (float)moved);
   return off <= 1 || fabsf(off - VCS_WIDTH) <= 1;
 }
 
-/* An end of an object that a change made longer or shorter, by its number: the upper and the lower end of the first
- * object, then those of the second. NULL: there is none, or the change moved objects, too. *moved: by how many rows. */
+/* Returns an end of an object that a change made longer or shorter, by its number: the upper and the lower end of the
+ * first object, then those of the second. NULL: there is none, or the change moved objects, too. Sets *moved to the
+ * number of rows by which the end moved. */
 const vcs_shown_end_t *vcs_find_end(const vcs_shown_diff_t *d, int number, int *moved) {
   if (number / 2 >= d->ended || d->moved_x + d->moved_y + d->moved_both || d->came + d->went > 1) return NULL;
   const vcs_shown_end_t *end = &d->end[number / 2];
@@ -127,8 +128,9 @@ const vcs_shown_end_t *vcs_find_end(const vcs_shown_diff_t *d, int number, int *
   return *moved ? end : NULL;
 }
 
-/* A program may draw from the row that a byte says up to a row that depends on something else, or an edge may cover the
- * lower part of an object: then the one end tells which slope the byte has. */
+/* Counts votes from the ends of objects. A program may draw from the row in a byte up to a row that depends on
+ * something else, or an edge may cover the lower part of an object: then only one end moves, by the slope of the
+ * byte. */
 static void judge_ends(const vcs_bench_t *b, uint8_t value, vcs_axis_votes_t *axis) {
   for (int i = 0; i < 2 * VCS_PROBE_FRAMES * VCS_SLOPES; i++) {
     const int t = i / 2 % VCS_PROBE_FRAMES;
@@ -164,12 +166,13 @@ static void judge_ends(const vcs_bench_t *b, uint8_t value, vcs_axis_votes_t *ax
   }
 }
 
-/* Whether a probe did nothing but make one object come. */
+/* Whether the only effect of a probe is that one object appears. */
 static bool is_arrival(const vcs_shown_diff_t *d) {
   return d->came == 1 && d->went == 0 && d->moved_x + d->moved_y + d->moved_both == 0;
 }
 
-/* How many arrivals lie along an axis from the one of probe `first`; *fits: how many of these have the commonest slope.
+/* Returns the number of objects that appear along an axis from that of probe `first`, and sets *fits to the number of
+ * these that have the commonest slope.
  */
 static int count_arrivals(const vcs_bench_t *b, int vertical, int t, int first, uint8_t value, int *fits,
                           vcs_axis_votes_t *axis) {
@@ -198,8 +201,8 @@ static int count_arrivals(const vcs_bench_t *b, int vertical, int t, int first, 
   return votes <= 3 * across ? 0 : votes;
 }
 
-/* An object that is absent appears when the byte has other values. Where it appears shows the axis, relative to the
- * reference place that explains most of the appearances. */
+/* Counts votes from objects that appear only with other values of the byte. Their places show the axis, relative to the
+ * reference place that explains most of them. */
 static void judge_arrivals(const vcs_bench_t *b, int vertical, uint8_t value, vcs_axis_votes_t *axis) {
   for (int t = 0; t < VCS_PROBE_FRAMES; t++) {
     int most = -1;
@@ -217,8 +220,8 @@ static void judge_arrivals(const vcs_bench_t *b, int vertical, uint8_t value, vc
   }
 }
 
-/* Whether the flips of the low nibble and those of the high nibble change two places beside each other, of the same
- * height, and nothing else: two digits. */
+/* Whether the flips of the low nibble and those of the high nibble change two adjacent places of the same height, and
+ * nothing else: two digits. */
 static bool shows_digits(const vcs_bench_t *b, int t) {
   vcs_shown_diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
                               {.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1}};
@@ -241,7 +244,7 @@ static bool shows_digits(const vcs_bench_t *b, int t) {
          abs(half[0].bottom - half[1].bottom) <= 3;
 }
 
-/* Counts what the probes of a byte did. */
+/* Counts the effects of the probes of a byte. */
 void vcs_judge_byte(const vcs_bench_t *b, int height, uint8_t value, vcs_evidence_t *e) {
   e->object = -1;
   for (int p = 0; p < VCS_PROBES; p++) {
@@ -262,7 +265,7 @@ void vcs_judge_byte(const vcs_bench_t *b, int height, uint8_t value, vcs_evidenc
   if (e->axis[1].votes < 3) judge_ends(b, value, &e->axis[1]);
   for (int t = 0; t < VCS_PROBE_FRAMES && !e->digits; t++) e->digits = shows_digits(b, t);
   for (int p = 0; p < VCS_PROBES; p++) {
-    for (int t = 0; t < VCS_PROBE_FRAMES; t++) { /* the first frame that shows anything */
+    for (int t = 0; t < VCS_PROBE_FRAMES; t++) { /* the first frame with an effect */
       const vcs_shown_diff_t *d = &b->diff[p][t];
       if (!d->pixels) continue;
       const int moved = d->moved_x + d->moved_y + d->moved_both;

@@ -7,23 +7,23 @@
  *   blind    changes a sequence at random, in one stretch or, every other time, everywhere, and keeps the change unless
  *            it is worse
  *   guided   does the same, and after every success makes one reverse pass (bit+fork), which predicts the inputs whose
- *            flip helps; it flips them in order of merit, as many as the distance to the goal, or half as many, or half
- *            of these, until the result is better
+ *            flips help; it flips the best of them, as many as are predicted to cover the distance to the goal, then
+ *            half as many, and so on, until the result is better
  *   smooth   keeps probabilities of the controls in each stretch of frames and follows the derivative of the expected
  *            value with respect to them, estimated from ten drawn sequences at a time
  *   cem      keeps the same probabilities, and moves them to the frequencies among the best three of ten draws (the
  *            cross-entropy method)
  *
  *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
- *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
+ *   exact    does what blind does, with the exact effects of thirty-two changes of the sequence at a time
  *
  *   horizon  learns the exact effect of each action on the goal's bytes in one frame, plans with it, and runs no frame
  *            twice
  *   mixed    keeps probabilities in short windows, and mixes exact effects with draws by inverse variance
  *
  * Evolution and exact are in steer_population.c, horizon and mixed in files of their names. The budget counts emulated
- * frames. A reverse pass is charged with what it may have run at most: the run twice (once to reach the end, once for
- * the tapes) and every fork with all instructions of its window; 5,400 instructions are a frame. All searches begin
+ * frames. A reverse pass is charged with the most that it can run: the run twice (once to reach the end, once for the
+ * tapes) and every fork with all instructions of its window; 5,400 instructions count as a frame. All searches begin
  * with the same sequence for a seed, stop at the goal, and start no run that would exceed the budget.
  */
 #include <math.h>
@@ -97,7 +97,7 @@ double vcs_steer_value(const job_t *job, double score, const uint8_t *ram) {
   return -distance;
 }
 
-/* Sums what is gained from each frame on. A goal of RAM counts once, at the end. */
+/* Sums the score gained from each frame on. A goal of RAM counts once, at the end. */
 static void sum_to_go(search_t *s, const vcs_ending_t *ending, double value) {
   const bool score = s->job->target.kind == VCS_SCALAR_SCORE;
   double sum = score ? 0 : value;
@@ -155,7 +155,7 @@ static int opposite(int input) {
 
 static bool holds(const uint8_t *held, int frame, int input) { return input >= 0 && held[frame] >> input & 1; }
 
-/* A stick is never pressed both ways: pressing one direction releases the other. */
+/* Flips an input. Pressing one direction of the stick releases the opposite one. */
 static void flip(uint8_t *held, const flip_t *t) {
   held[t->frame] ^= (uint8_t)(1 << t->input);
   if (holds(held, t->frame, t->input) && holds(held, t->frame, opposite(t->input))) {
@@ -163,7 +163,7 @@ static void flip(uint8_t *held, const flip_t *t) {
   }
 }
 
-/* A flip that is predicted to pass the goal by at least the present distance does not help. */
+/* Whether a flip is predicted to pass the goal by at least the present distance, and so does not help. */
 static bool overshoots(const search_t *s, float merit) {
   return s->job->target.kind == VCS_SCALAR_RAM && (double)merit >= -2 * s->value;
 }
@@ -183,8 +183,9 @@ static void list_flips(search_t *s) {
   qsort(s->flips, (size_t)s->flip_count, sizeof *s->flips, by_merit);
 }
 
-/* By how much a bit brings a byte closer to its goal: for a value, along the distance, whose sign depends on the side;
- * for what a byte means, the difference between the bit set and clear. */
+/* Returns by how much a bit brings a byte closer to its goal. For a goal that is a value, this is the bit's weight with
+ * the sign of the distance; for a goal that is a meaning of the byte, it is the difference of the distance between the
+ * bit set and clear. */
 static float adjoint_of(const vcs_steer_cell_t *cell, int value, int bit) {
   const float *distance = cell->distance;
   const int mask = 1 << bit;
@@ -241,8 +242,8 @@ static int flips_to_goal(const search_t *s) {
   return count || !s->flip_count ? count : 1;
 }
 
-/* Tries as many flips as the distance to the goal, the better half of them, the better half of these, until the result
- * is better. Returns whether one was. */
+/* Tries as many flips as cover the distance to the goal, then the better half of them, and so on, until the result is
+ * better. Returns whether a result was better. */
 static bool follow(search_t *s) {
   for (int count = flips_to_goal(s); count && vcs_steer_goes_on(s); count /= 2) {
     memcpy(s->tried, s->held, (size_t)s->run.frames);
@@ -258,17 +259,17 @@ static bool follow(search_t *s) {
 /* ---- Probabilities -------------------------------------------------------------------------------------------
  *
  * With probabilities p for the choices of every stretch, v(p) is the expected value of a drawn sequence: the
- * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws; the advantage of each is
- * taken relative to their mean, and a stretch is credited only with what was gained from its first frame on. The step
- * is along the natural gradient, which for probabilities is the mean of advantage * (chosen - p). The best draw so far
- * counts in every step.
+ * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws; the advantage of a draw is
+ * relative to their mean, and a stretch is credited only with the score gained from its first frame on. The step is
+ * along the natural gradient, which for probabilities is the mean of advantage * (chosen - p). Every step includes the
+ * best draw so far.
  */
 enum {
   STRETCH = 8,        /* frames with one choice */
   DRAWS = 10,         /* draws of a step */
-  COUNTED = DRAWS + 1 /* with the best draw so far */
+  COUNTED = DRAWS + 1 /* including the best draw so far */
 };
-static const double chance_min = 0.02; /* so that no choice dies out */
+static const double chance_min = 0.02; /* so that every choice stays possible */
 
 typedef struct {
   double chance[DECISIONS][CHOICES_MAX];
@@ -389,7 +390,7 @@ static void search(search_t *s, int kind) {
   vcs_steer_draw_sequence(s);
   memcpy(s->held, s->tried, (size_t)s->run.frames);
   if (kind == VCS_STEER_HORIZON && s->job->target.kind == VCS_SCALAR_RAM) {
-    s->value = -INFINITY; /* it runs the first sequence itself */
+    s->value = -INFINITY; /* the search runs the first sequence itself */
   } else {
     s->value = vcs_steer_evaluate(s);
   }

@@ -1,4 +1,4 @@
-/* steer_goal.c: reads a goal: the score, or bytes of RAM by address or by what they mean, with their values (steer.h).
+/* steer_goal.c: reads a goal: the score, or bytes of RAM by address or by meaning, with their values (steer.h).
  */
 #include <ctype.h>
 #include <math.h>

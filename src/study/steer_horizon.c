@@ -1,29 +1,30 @@
-/* steer_horizon.c: a search that learns what each action does to the goal's bytes, and plans with it (steer.c has the
- * others).
+/* steer_horizon.c: a search that learns the effects of each action on the goal's bytes, and plans with them (steer.c
+ * has the other searches).
  *
  * The tree. Every frame that is run is a node, with its machine, and a child for each action that was held in the next
- * frame. Nothing is run twice: a trial walks along known nodes for nothing and pays for new ones only.
+ * frame. No frame is run twice: a trial costs only the frames of its new nodes.
  *
  * The effects. The step from a node to its child is the exact effect of an action on each byte of the goal within one
- * frame. It is counted for the byte's state: its value, and whether it fell or rose in the last three frames (an object
- * that moves in every other frame, or jumps, needs that). Where an action was seen n times in a state, what it did in
- * other states counts as half an observation more; an action that was never seen takes what actions with the same
- * direction or button did.
+ * frame. It is counted for the byte's state: its value, and its pace, which is whether it fell or rose in the last
+ * three frames (needed for an object that moves in every other frame, or jumps). The expected effect of an action in a
+ * state is the mean of its observations there, where its mean effect in other states counts as half an observation; for
+ * an action without observations it is the effect of actions with the same direction or button.
  *
- * The plan. With these probabilities, going back from the last frame, each state of a byte and each number of frames to
- * go gets a promise: the probability to end at the wanted value, less something for the distance and for each frame
- * spent elsewhere. A byte that packs two numbers (the nibbles of a position, say) has no useful distance, but it has
- * steps, and so it has a promise. The promise of a node is the sum over the bytes.
+ * The plan. With these probabilities, going back from the last frame, the promise of each state of a byte is computed
+ * for each number of remaining frames: the probability of ending at the wanted value, minus a small cost for the
+ * distance and for each frame at another value. A byte that packs two numbers, such as the nibbles of a position, has
+ * no useful distance, but it has steps and therefore a promise. The promise of a node is the sum over the bytes.
  *
- * A planned trial goes down the tree to the untried action that promises most, and on from there by the largest
- * promise, to the last frame, or until half a byte of the promise is lost. An action that was rarely seen in a state
- * promises a little more. Some planned trials decide in every frame, others hold an action for up to 16, because an
- * effect may come late (a skier turns before he moves). A drawn trial is a random sequence, or the best one with a
- * random change, or a sequence that was at the goal too early, with a pause in it. While the plan sees a way to the
- * goal, three quarters of the frames go to planned trials, else one quarter: where no action is known to have an effect
- * on the bytes, drawing is what is left. What any trial sees is in the next plan.
+ * A planned trial goes down the tree to the untried action with the largest promise. From there it takes the action
+ * with the largest promise in each frame, to the last frame, or until the promise has fallen by half a byte. An action
+ * with few observations in a state has a slightly larger promise. Some planned trials decide in every frame, others
+ * hold an action for up to 16, because an effect may come late (a skier turns before he moves). A drawn trial is a
+ * random sequence, or the best one with a random change, or a sequence that was at the goal too early, with a pause in
+ * it. While the plan has a way to the goal, three quarters of the frames go to planned trials, otherwise one quarter:
+ * if no action is known to affect the bytes, only drawing can find one. The next plan uses the observations of all
+ * trials.
  *
- * A score is not close before it is made, and is left to vcs_steer_exact.
+ * This search does not support a score, because a score has no distance; vcs_steer_exact does.
  */
 #include <float.h>
 #include <math.h>
@@ -39,13 +40,13 @@ enum {
   PACES = 2 * STILL + 1, /* pace_behind */
   STATES = 256 * PACES   /* states of a byte: PACES * value + pace */
 };
-enum { PLANNED = 128 /* frames to go; the promise of more is the same */, NODES_MAX = 1 << 15, EARLY = 32 };
+enum { PLANNED = 128 /* frames; promises of more are equal */, NODES_MAX = 1 << 15, EARLY = 32 };
 
 /* ---- Effects ------------------------------------------------------------------------------------------------ */
 
-enum { SEEN = 4, LIKELY = 4 }; /* effects that are remembered, and that are planned with */
+enum { SEEN = 4, LIKELY = 4 }; /* effects that are kept, and effects that plans use */
 
-/* The effects that were seen: the byte grew by by[i] (modulo 256), times[i] times. */
+/* The effects that were seen: the byte increased by by[i] (modulo 256) times[i] times. */
 typedef struct {
   uint8_t by[SEEN];
   uint16_t times[SEEN];
@@ -55,21 +56,21 @@ typedef struct {
 typedef struct {
   uint16_t what[LIKELY]; /* changes of the byte; after `expect`, its next states */
   float chance[LIKELY];  /* their probabilities */
-  float bonus;           /* what trying an action that was seldom seen is worth */
+  float bonus;           /* added to the promise of an action with few observations */
   int count;
 } likely_t;
 
-/* What is known of a byte of the goal. */
+/* The observations and the plan for a byte of the goal. */
 typedef struct {
   seen_t in_state[STATES][ACTIONS];   /* in each state */
   seen_t anywhere[PACES][ACTIONS];    /* in all states with a pace */
   seen_t parts[PACES][8];             /* up, down, neither; left, right, neither; the button, none */
   likely_t behind[STATES][ACTIONS];   /* the next state after each action */
-  float promise[PLANNED + 1][STATES]; /* by frames to go and state */
+  float promise[PLANNED + 1][STATES]; /* by remaining frames and state */
 } cell_t;
 
-static const float other_weight = 0.5f; /* of what was seen elsewhere, in observations */
-static const float curiosity = 0.05f;   /* what an action is worth that was never seen in a state */
+static const float other_weight = 0.5f; /* weight of the mean of other states, in observations */
+static const float curiosity = 0.05f;   /* bonus of an action without observations in a state */
 
 static uint8_t held_of(int action) {
   static const uint8_t vertical[] = {0, VCS_HELD_UP, VCS_HELD_DOWN}, horizontal[] = {0, VCS_HELD_LEFT, VCS_HELD_RIGHT};
@@ -85,7 +86,7 @@ static void parts_of(int action, int parts[3]) {
   parts[0] = action % 3, parts[1] = 3 + action / 3 % 3, parts[2] = 6 + action / 9;
 }
 
-/* How a byte moved last: it fell 0, 1 or 2 frames ago, it is still, it rose 2, 1 or 0 frames ago. */
+/* Returns the pace of a byte: it fell 0, 1 or 2 frames ago, it is still, or it rose 2, 1 or 0 frames ago. */
 static int pace_behind(int pace, uint8_t by) {
   if (by) return by < 128 ? PACES - 1 : 0;
   return pace < STILL ? pace + 1 : pace > STILL ? pace - 1 : STILL;
@@ -95,11 +96,11 @@ static int state_behind(int state, uint8_t by) {
   return PACES * (uint8_t)(state / PACES + by) + pace_behind(state % PACES, by);
 }
 
-/* Counts an effect. If SEEN others are remembered, it replaces the last of them. */
+/* Counts an effect. If SEEN other effects are kept, it replaces the last of them. */
 static void note(seen_t *seen, uint8_t by) {
   int at = 0;
   while (at < SEEN - 1 && seen->times[at] && seen->by[at] != by) at++;
-  if (seen->by[at] != by) seen->times[at] = 0; /* the last one makes room */
+  if (seen->by[at] != by) seen->times[at] = 0; /* it replaces the last one */
   seen->by[at] = by;
   if (seen->times[at] < UINT16_MAX) seen->times[at]++;
 }
@@ -140,15 +141,15 @@ static void add_seen(likely_t *likely, const seen_t *seen, float weight) {
   }
 }
 
-/* Makes the sum 1. */
+/* Scales the probabilities to a sum of 1. */
 static void normalize(likely_t *likely) {
   float sum = 0;
   for (int i = 0; i < likely->count; i++) sum += likely->chance[i];
   for (int i = 0; i < likely->count; i++) likely->chance[i] /= sum;
-  if (!likely->count) *likely = (likely_t){.chance = {1}, .count = 1}; /* nothing is known: it stays */
+  if (!likely->count) *likely = (likely_t){.chance = {1}, .count = 1}; /* without observations: the byte stays */
 }
 
-/* What an action does in states in which it was not seen. */
+/* Returns the expected effects of an action in states in which it was not observed. */
 static likely_t expect_elsewhere(const cell_t *cell, int pace, int action) {
   const seen_t *seen = &cell->anywhere[pace][action];
   likely_t likely = {.count = 0};
@@ -160,7 +161,7 @@ static likely_t expect_elsewhere(const cell_t *cell, int pace, int action) {
   return likely;
 }
 
-/* What each action does in each state. */
+/* Computes the expected effects of each action in each state. */
 static void expect(cell_t *cell) {
   for (int pace = 0; pace < PACES; pace++) {
     for (int a = 0; a < ACTIONS; a++) {
@@ -190,7 +191,7 @@ static float promise_behind(const cell_t *cell, int to_go, int state, int action
   return sum;
 }
 
-/* The promises of all states, from the last frame back. */
+/* Computes the promises of all states, from the last frame back. */
 static void plan(cell_t *cell, const float distance[256], int first, int frames) {
   const int planned = frames < PLANNED ? frames : PLANNED;
   const float delay = 0.25f / (float)planned, far = 0.5f / (distance[first] + 8);
@@ -215,11 +216,11 @@ static void plan(cell_t *cell, const float distance[256], int first, int frames)
 /* A frame that was run. */
 typedef struct {
   int frame;                      /* frames before it */
-  int parent, action;             /* the node before it, and the action that led here */
+  int parent, action;             /* the node before it, and the action from there */
   int child[ACTIONS];             /* by action; 0: not tried */
   int16_t state[VCS_STEER_CELLS]; /* of each byte of the goal */
   float promise;                  /* promise of the best untried action below */
-  int best;                       /* the action that leads there */
+  int best;                       /* the action that leads to it */
 } node_t;
 
 typedef struct {
@@ -231,11 +232,11 @@ typedef struct {
   int count, room;
   vcs_t *machine;
   int64_t planned;               /* frames spent at the last plan */
-  int early[EARLY], early_count; /* nodes at the goal before the last frame, the latest of them */
+  int early[EARLY], early_count; /* the latest nodes that are at the goal before the last frame */
   float blur;
 } tree_t;
 
-/* What an action in a node's next frame promises. */
+/* Returns the promise of an action in a node's next frame. */
 static float promise_of(const tree_t *t, const node_t *node, int action) {
   const int left = t->s->run.frames - node->frame - 1, to_go = left < PLANNED ? left : PLANNED;
   float sum = 0;
@@ -248,8 +249,8 @@ static float promise_of(const tree_t *t, const node_t *node, int action) {
 
 static float noise(vcs_search_t *s, float size) { return size * (float)vcs_steer_draw(&s->random, 1024) / 1024; }
 
-/* The best untried action below a node whose children are up to date. Promises within the blur of each other are taken
- * at random. */
+/* Finds the best untried action below a node whose children are up to date. Among promises that differ by less than the
+ * blur, one is chosen at random. */
 static void rate(tree_t *t, node_t *node) {
   node->promise = -FLT_MAX;
   for (int a = 0; a < ACTIONS && node->frame < t->s->run.frames; a++) {
@@ -259,7 +260,7 @@ static void rate(tree_t *t, node_t *node) {
   }
 }
 
-/* The same for all nodes from one on, and for those that lead to them. */
+/* The same for all nodes from one on, and for the nodes that lead to them. */
 static void rate_from(tree_t *t, int first) {
   for (int n = t->count - 1; n >= first; n--) rate(t, &t->nodes[n]);
   for (int n = first ? first : t->count; n < t->count; n++) {
@@ -268,7 +269,7 @@ static void rate_from(tree_t *t, int first) {
   }
 }
 
-/* Plans anew if enough was seen since the last plan. */
+/* Makes a new plan if enough frames were run since the last plan. */
 static void plan_all(tree_t *t) {
   static const float blurs[] = {0.003f, 0.01f, 0.03f};
   const vcs_search_t *s = t->s;
@@ -286,7 +287,7 @@ static double value_of(const tree_t *t, int node) {
   return vcs_steer_value(t->s->job, 0, t->machines + (size_t)node * t->size + offsetof(vcs_t, ram));
 }
 
-/* Returns the child of a node by an action, which is run if it is new. -1: the budget or the room is used up. */
+/* Returns the child of a node by an action; a new child is run. -1: the budget or the room for nodes is used up. */
 static int go(tree_t *t, int from, int action) {
   vcs_search_t *s = t->s;
   node_t *node = &t->nodes[from], *next = &t->nodes[t->count];
@@ -310,7 +311,7 @@ static int go(tree_t *t, int from, int action) {
   return node->child[action] = t->count++;
 }
 
-/* The sequence that leads to a last frame is taken unless it is worse. */
+/* Takes the sequence that leads to a last frame, unless it is worse than the best one. */
 static void finish(tree_t *t, int last) {
   vcs_search_t *s = t->s;
   const double value = value_of(t, last);
@@ -321,7 +322,7 @@ static void finish(tree_t *t, int last) {
 
 /* ---- Trials ------------------------------------------------------------------------------------------------- */
 
-/* The action that promises most in a new node; of equal ones the present one. */
+/* Returns the action with the largest promise in a new node; among equal actions, the present one. */
 static int choose(const tree_t *t, const node_t *node, int present, float *most) {
   int best = present;
   *most = -FLT_MAX;
@@ -332,11 +333,12 @@ static int choose(const tree_t *t, const node_t *node, int present, float *most)
   return best;
 }
 
-/* By promises: down the tree to the best untried action, and on from there, with a decision every `step` frames. */
+/* Makes a planned trial: down the tree to the best untried action, and on from there by promises, with a decision every
+ * `step` frames. */
 static void try_planned(tree_t *t) {
   const int frames = t->s->run.frames, step = 1 << vcs_steer_draw(&t->s->random, 5);
   const float promised = t->nodes[0].promise;
-  bool fresh = false; /* the node is new, and so are all behind it */
+  bool fresh = false; /* the node is new, and so are all nodes after it */
   int at = 0, action = 0, since = 0;
   while (at >= 0 && t->nodes[at].frame < frames) {
     const node_t *node = &t->nodes[at];
@@ -353,15 +355,15 @@ static void try_planned(tree_t *t) {
   if (at >= 0) finish(t, at);
 }
 
-/* As s->tried says. */
+/* Makes a trial of the sequence in s->tried. */
 static void try_sequence(tree_t *t) {
   int at = 0;
   for (int f = 0; f < t->s->run.frames && at >= 0; f++) at = go(t, at, action_of(t->s->tried[f]));
   if (at >= 0) finish(t, at);
 }
 
-/* Writes the sequence that leads to the goal before the last frame, late enough: no control is held first, or from some
- * frame of it on, for as long as it was early. */
+/* Delays a sequence that was at the goal too early: inserts a pause, at its beginning or at some frame, as long as it
+ * was early. */
 static void delay(tree_t *t) {
   vcs_search_t *s = t->s;
   const int count = t->early_count < EARLY ? t->early_count : EARLY;
@@ -375,8 +377,8 @@ static void delay(tree_t *t) {
   memset(s->tried + at, 0, (size_t)by);
 }
 
-/* At random: a whole sequence; the best one with another rest, another stretch, or one action to its end; or one that
- * was at the goal too early. */
+/* Makes a drawn trial: a random sequence; the best sequence with a random end, a random stretch, or one action to its
+ * end; or a delayed sequence that was at the goal too early. */
 static void try_drawn(tree_t *t) {
   enum { WHOLE, REST, STRETCH, HOLD, DELAY, WAYS };
   vcs_search_t *s = t->s;
@@ -396,7 +398,7 @@ static void try_drawn(tree_t *t) {
   try_sequence(t);
 }
 
-/* An empty tree: the start of the run. */
+/* Makes a tree that has only the start of the run. */
 static void plant(tree_t *t) {
   memcpy(t->machines, t->s->run.start, t->size);
   t->nodes[0] = (node_t){0};
@@ -414,7 +416,7 @@ static void search(tree_t *t) {
   while (vcs_steer_goes_on(t->s)) {
     if (t->count + t->s->run.frames > t->room) plant(t);
     plan_all(t);
-    if (t->nodes[0].promise == -FLT_MAX) return; /* everything was tried */
+    if (t->nodes[0].promise == -FLT_MAX) return; /* all actions were tried */
     const bool hopeful = t->nodes[0].promise > 0;
     const int64_t before = t->s->spent;
     const int first = t->count;

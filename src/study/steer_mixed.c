@@ -1,12 +1,12 @@
-/* steer_mixed.c: a receding horizon over the probabilities of controls, whose gradient is estimated twice (steer.c has
- * the other searches).
+/* steer_mixed.c: a search with a receding horizon over the probabilities of controls, whose gradient is estimated in
+ * two ways (steer.c has the other searches).
  *
  * Windows. Controls are chosen for 4 to 16 frames at a time. The frames of a window are cut into at most four
  * stretches, and each stretch has probabilities p for its decisions (up or down, left or right, the button). The value
  * v of a sequence is the distance to the goal when the window ends, negated; V(p) is its mean over sequences that are
- * drawn. The probabilities follow the gradient of V for some rounds. Then the first half of the best sequence that was
- * seen is committed, and the next window begins behind it; the last window ends with the run. A run that ends away from
- * the goal is taken up again 4, 8, 16, 32 or 64 frames before its end, in turn, from the best run so far.
+ * drawn. The probabilities follow the gradient of V for some rounds. Then the first half of the best sequence so far is
+ * committed, and the next window begins after it; the last window ends with the run. If a run misses the goal, the
+ * search continues from the best run so far, 4, 8, 16, 32 or 64 frames before its end, in turn.
  *
  * The gradient. For choice c of a decision, the natural gradient is n_c = p_c (E[v | c] - E[v]). Both estimates of it
  * are means over samples, without bias:
@@ -15,25 +15,26 @@
  *           value of the other draws.
  *
  *   exact   e_c = p_c (v_jc - sum over k of p_k v_jk) for a base sequence j, where v_jc is the value of j with choice c
- *           in this decision. One walk over the base has the exact effects of all choices of all decisions.
+ *           in this decision. One walk over the base computes the exact effects of all choices of all decisions.
  *
  * An exact effect has no noise for its base, but another base has other effects. Because bases are drawn from the
  * probabilities, the mean of e_c over bases is n_c, and what is left to estimate is its variance: the spread over
- * bases. (At one point, such as the likeliest sequence, the effects would be biased by an amount that nothing shows.)
- * The two means are mixed by inverse variance,
+ * bases. (The effects at one sequence only, such as the likeliest one, would be biased by an unknown amount.) The two
+ * means are mixed by inverse variance,
  *
  *   n_c = (e_c / E + s_c / S) / (1 / E + 1 / S),
  *
  * where E and S are the sums of squares about the means, divided by the degrees of freedom and by the number of
- * samples. The spread of few samples is uncertain itself (two bases in which a button does nothing have none), so each
- * is mixed with the mean spread of all choices of the window, which counts as much as one degree of freedom. Bases and
- * draws are different sequences, so that the errors are independent, as the formula wants it. (docs/steer.md has what
- * the two cost and how far they spread.)
+ * samples. The spread of few samples is itself uncertain (it is 0 for two bases in which a button has no effect), so
+ * each spread is mixed with the mean spread of all choices of the window, which counts as one degree of freedom. Bases
+ * and draws are different sequences, so that their errors are independent, which the formula requires. (docs/steer.md
+ * has the cost and the spread of the two.)
  *
- * The price. A draw costs its frames. A walk costs the frames of its base twice (to remember the run, and to walk along
- * it), and those that its changes execute: whole frames that are run again, and 5,400 instructions as a frame.
+ * The price. A draw costs its frames. A walk costs the frames of its base twice (once to record the run, once to walk
+ * over it), and the frames that its changes execute: whole frames that are run again, and a frame for each 5,400
+ * instructions.
  *
- * A score is not close before it is made, and is left to vcs_steer_exact.
+ * This search does not support a score, because a score has no distance; vcs_steer_exact does.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -71,12 +72,12 @@ typedef struct {
   double chance[STRETCHES][DECISIONS][CHOICES];
   uint8_t best[WINDOW];
   double best_value;
-  uint8_t *kept, *path; /* machines behind 0, 1, ... frames: of the best run, and of this one */
+  uint8_t *kept, *path; /* machines after 0, 1, ... frames, of the best run and of this run */
   size_t size;
   vcs_t *machine;
 } mixed_t;
 
-/* A walk: the other choices of a base, and what they lead to. */
+/* A walk: the other choices of a base, and their values. */
 typedef struct {
   const mixed_t *w;
   const draw_t *base;
@@ -111,7 +112,7 @@ static void spell(const mixed_t *w, const draw_t *draw, uint8_t held[WINDOW]) {
   }
 }
 
-/* Remembers the best. */
+/* Keeps the best sequence. */
 static void note(mixed_t *w, const draw_t *draw, double value) {
   if (value <= w->best_value) return;
   w->best_value = value;
@@ -149,7 +150,7 @@ static void see(void *context, size_t item, int horizon, const vcs_sight_t *sigh
   walk->base_value = vcs_steer_value(walk->w->s->job, 0, base->ram);
 }
 
-/* The inputs that another choice flips in all frames of its stretch. */
+/* Lists the inputs that another choice flips in all frames of its stretch. */
 static size_t list_places(const mixed_t *w, int stretch, unsigned flipped, vcs_place_t *places) {
   const int first = stretch * w->stretch, behind = first + w->stretch;
   size_t count = 0;
@@ -161,7 +162,7 @@ static size_t list_places(const mixed_t *w, int stretch, unsigned flipped, vcs_p
   return count;
 }
 
-/* Walks over a base: its value and those with one other choice each. */
+/* Walks over a base: computes its value, and its value with each single other choice. */
 static void walk_over(mixed_t *w, draw_t *base, walk_t *walk) {
   vcs_place_t places[2 * CONTROLS * WINDOW];
   size_t ends[CHANGES], place_count = 0;
@@ -233,7 +234,7 @@ static void sample_draws(const mixed_t *w, const draw_t draws[DRAWS], sample_t s
   }
 }
 
-/* The mean of the samples and its variance, for each choice. */
+/* Computes the mean of the samples and the variance of this mean, for each choice. */
 static void estimate(const mixed_t *w, const sample_t *samples, int count, estimate_t *estimates) {
   const int numbers = w->stretches * DECISIONS * CHOICES;
   double all = 0;
@@ -255,7 +256,7 @@ static double mix(const estimate_t *exact, const estimate_t *drawn) {
 
 /* ---- A window ----------------------------------------------------------------------------------------------- */
 
-/* One step along the gradient. */
+/* Makes one step along the gradient. */
 static void climb(mixed_t *w, const estimate_t *exact, const estimate_t *drawn, double spread) {
   for (int i = 0; i < w->stretches * DECISIONS; i++) {
     const int at = i / DECISIONS, d = i % DECISIONS, choices = vcs_steer_decisions[d].choices;
@@ -268,7 +269,7 @@ static void climb(mixed_t *w, const estimate_t *exact, const estimate_t *drawn, 
   }
 }
 
-/* One round: draws, walks and a step. False: the budget does not pay for it, or the goal is reached. */
+/* Makes one round: draws, walks and a step. False: the budget does not pay for it, or the goal is reached. */
 static bool go_round(mixed_t *w) {
   draw_t draws[DRAWS], base;
   sample_t drawn[DRAWS], exact[BASES];
@@ -300,7 +301,7 @@ static bool go_round(mixed_t *w) {
   return true;
 }
 
-/* Opens the window at a frame. Its probabilities lean to the sequence that is known, s->tried. */
+/* Opens the window at a frame. Its probabilities favour the present sequence, s->tried. */
 static void open_window(mixed_t *w, int at) {
   const int left = w->s->run.frames - at;
   w->at = at;
@@ -319,7 +320,7 @@ static void open_window(mixed_t *w, int at) {
   }
 }
 
-/* Holds the best sequence for some frames, and its last action is expected behind it. */
+/* Commits some frames of the best sequence; the frames after them are expected to hold its last action. */
 static void commit(mixed_t *w, int frames) {
   memcpy(w->machine, machine_at(w, w->path, w->at), w->size);
   for (int f = 0; f < frames; f++) {
@@ -331,7 +332,7 @@ static void commit(mixed_t *w, int frames) {
   memset(w->s->tried + behind, w->best[w->frames - 1], (size_t)(w->s->run.frames - behind));
 }
 
-/* Windows from a frame on to the end of the run. */
+/* Searches window by window from a frame on to the end of the run. */
 static void run_from(mixed_t *w, int at) {
   vcs_search_t *s = w->s;
   const int frames = s->run.frames;
@@ -363,7 +364,7 @@ static void search(mixed_t *w) {
     memcpy(w->path, w->kept, ((size_t)at + 1) * w->size);
     memcpy(s->tried, s->held, (size_t)frames);
     run_from(w, at);
-    if (s->spent == before) return; /* what is left pays for nothing */
+    if (s->spent == before) return; /* the rest of the budget pays for nothing */
   }
 }
 

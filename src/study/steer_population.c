@@ -1,13 +1,14 @@
 /* steer_population.c: searches that evaluate many sequences at a time (steer.c has the others).
  *
- * Evolution. Twenty sequences, drawn at random. A child has the beginning of one parent and the end of another, each
- * the better of two that were drawn, and one or two random stretches. It replaces the worst if it is not worse.
+ * Evolution. Twenty sequences, drawn at random. A child has the beginning of one parent and the end of another, and one
+ * or two random stretches; each parent is the better of two sequences that were drawn. The child replaces the worst
+ * sequence unless it is worse.
  *
- * Exact. A fifth of the budget draws sequences at random; the best of them is changed. A step computes the columns
- * of the exact Jacobian for thirty-two changes: in each, one or two stretches of frames, or all frames from one on,
- * hold other actions, so that a change is a set of flipped inputs (vcs_truth_watch). The best change is taken; if
- * several help in different frames, all of them together are run, too. Where none helps, one that changes nothing is
- * taken, so that the search drifts.
+ * Exact. A fifth of the budget draws sequences at random; the best of them is changed. A step computes the columns of
+ * the exact Jacobian for thirty-two changes: in each, one or two stretches of frames, or all frames from one on, hold
+ * other actions, so that a change is a set of flipped inputs (vcs_truth_watch). The best change is taken; if several
+ * help in different frames, all of them together are run, too. Where no change helps, one that leaves the value equal
+ * is taken, so that the search drifts.
  *
  * A step costs the frames that are really emulated, which the library counts: the run once, and each change from
  * its first frame up to the frame in which it has rejoined the run. Changes are run again and not walked: a walk over
@@ -82,7 +83,7 @@ static uint8_t *sequence_of(const changes_t *c, int change) {
   return c->held + (size_t)change * (size_t)c->s->run.frames;
 }
 
-/* What a step can cost at most. */
+/* Returns the highest cost of a step. */
 static int64_t most(const changes_t *c) {
   int64_t frames = c->s->run.frames;
   for (int i = 0; i < c->count; i++) frames += c->s->run.frames - c->first[i];
@@ -98,7 +99,7 @@ static void draw_changes(vcs_search_t *s, changes_t *c) {
     uint8_t *held = sequence_of(c, i);
     memcpy(held, s->held, (size_t)frames);
     int stretches = 1 + (int)vcs_steer_draw(&s->random, STRETCHES), at = from;
-    if (stretches == STRETCHES) stretches = frames; /* everything from there on */
+    if (stretches == STRETCHES) stretches = frames; /* all frames from there on */
     for (; stretches && at < frames; stretches--) at = vcs_steer_draw_stretch(&s->random, held, at, frames);
     c->first[i] = frames, c->end[i] = 0;
     for (int f = 0; f < frames; f++) {
@@ -110,7 +111,7 @@ static void draw_changes(vcs_search_t *s, changes_t *c) {
         if (changed >> input & 1) c->places[places++] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)f, input};
       }
     }
-    if (!c->end[i]) { /* it is what it was */
+    if (!c->end[i]) { /* the sequence is unchanged */
       c->first[i] = frames - 1;
       c->end[i] = frames;
       if (vcs_steer_draw(&s->random, 8)) continue;
