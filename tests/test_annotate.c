@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "diffvcs/annotate.h"
+#include "host/progress.h"
 #include "study/annotate_compare.h"
 
 static vcs_rom_t rom;
@@ -96,6 +97,42 @@ static void test_bad_options_are_refused(void **state) {
   assert_int_equal(vcs_annotate(rom.cart, rom.name, &options, &annotation, &error), VCS_BAD_ARGUMENT);
   assert_null(annotation);
   assert_non_null(strstr(error.message, "seeds"));
+}
+
+/* Sets the flag that Ctrl-C sets, or asks for a stop, while positions are tried. */
+typedef struct {
+  vcs_stop_flag_t *flag; /* NULL: the report asks for a stop */
+} stopper_t;
+
+static int stop_at_positions(void *context, const char *step, uint64_t done, uint64_t total) {
+  const stopper_t *stopper = context;
+  (void)done;
+  (void)total;
+  if (strcmp(step, "positions") != 0) return 0;
+  if (stopper->flag) *stopper->flag = 1;
+  return !stopper->flag;
+}
+
+static void test_a_stop_while_positions_are_tried_gives_no_table(void **state) {
+  (void)state;
+  vcs_annotation_t *whole = annotate(1);
+  for (int by_flag = 0; by_flag < 2; by_flag++) {
+    vcs_stop_flag_t flag = 0;
+    stopper_t stopper = {by_flag ? &flag : NULL};
+    const vcs_annotate_options_t options = {
+        .seeds = 2, .depths = 3, .threads = 2, .report = {stop_at_positions, &stopper}};
+    vcs_annotation_t *annotation = NULL;
+    vcs_audit_t audits[64];
+    int32_t count = -1;
+    vcs_interrupt_watch(&flag);
+    assert_int_equal(vcs_annotate(rom.cart, rom.name, &options, &annotation, NULL), VCS_CANCELLED);
+    assert_null(annotation);
+    flag = 0;
+    assert_int_equal(vcs_annotation_audit(rom.cart, whole, &options, audits, 64, &count, NULL), VCS_CANCELLED);
+    assert_int_equal(count, 0);
+    vcs_interrupt_watch(NULL);
+  }
+  vcs_annotation_free(whole);
 }
 
 static vcs_object_t sprite(int x, int y, int w, int h, uint32_t pattern) {
@@ -205,6 +242,7 @@ int main(void) {
       cmocka_unit_test(test_positions_move_their_objects),
       cmocka_unit_test(test_json_and_page_have_every_byte),
       cmocka_unit_test(test_bad_options_are_refused),
+      cmocka_unit_test(test_a_stop_while_positions_are_tried_gives_no_table),
   };
   return cmocka_run_group_tests(tests, open_demo, close_demo);
 }
