@@ -439,12 +439,14 @@ static void fill_mask(vcs_explanation_t *e, const vcs_run_t *last, trial_t *tria
   if (target->kind != VCS_SCALAR_PIXELS) return;
   for (int y = target->y; y < target->y + target->height; y++)
     memset(e->mask + VCS_WIDTH * y + target->x, 1, (size_t)target->width);
+  if (e->object >= 0) {
+    vcs_frame_without(last, e->object, trial->m, trial->frames);
+    const uint8_t *without = vcs_picture(trial->m, trial->frames);
+    for (size_t i = 0; i < picture_bytes(last->cart); i++) e->mask[i] = without[i] != e->picture[i];
+  }
   for (int object = 0; object < VCS_OBJECT_COUNT; object++) {
     vcs_frame_without(last, object, trial->m, trial->frames);
     e->drawn_by[object] = differs(trial);
-    if (e->object != object) continue;
-    const uint8_t *without = vcs_picture(trial->m, trial->frames);
-    for (size_t i = 0; i < picture_bytes(last->cart); i++) e->mask[i] = without[i] != e->picture[i];
   }
   e->value = 0;
   for (size_t i = 0; i < picture_bytes(last->cart); i++) e->value += e->mask[i] ? e->picture[i] : 0;
