@@ -22,6 +22,7 @@
 #include "host/files.h"
 #include "host/picture.h"
 #include "need.h"
+#include "study/meanings.h"
 
 static char folder[] = "test_study.XXXXXX";
 static const char *program;
@@ -589,6 +590,26 @@ static void test_patches(void **state) {
   assert_memory_equal(result, after, 300);
 }
 
+/* A value with which there is no object puts it nowhere, and is further away than every place. */
+static void test_no_goal_is_a_value_without_an_object(void **state) {
+  (void)state;
+  const vcs_meaning_t byte = {.name = "player 0 x", .byte = 3, .map = -1, .absent = 197, .slope = 1, .offset = -100};
+  const vcs_meaning_t steep = {.name = "ball x", .byte = 4, .map = -1, .absent = 0, .slope = 8, .offset = 0};
+  float distances[256];
+  assert_int_equal(vcs_meaning_distances(&byte, 97, distances, NULL), VCS_BAD_ARGUMENT);
+  try(vcs_meaning_distances(&byte, 96, distances, &error));
+  assert_true(distances[196] == 0 && distances[198] == 2);
+  for (int value = 0; value < 256; value++) assert_true(value == 197 || distances[value] < distances[197]);
+  try(vcs_meaning_distances(&steep, 8, distances, &error));
+  for (int value = 1; value < 256; value++) assert_true(distances[value] < distances[0]);
+  int known = 0;
+  for (int game = 0; game < vcs_meaning_game_count; game++) {
+    for (int i = 0; i < vcs_meaning_games[game].count; i++)
+      known += vcs_meaning_rows[vcs_meaning_games[game].first + i].absent >= 0;
+  }
+  assert_true(known > 0);
+}
+
 /* The slice of a store holds the instruction that loaded the register. */
 static void test_slice(void **state) {
   (void)state;
@@ -646,6 +667,7 @@ int main(void) {
       cmocka_unit_test(test_paper),
       cmocka_unit_test(test_cancellation),
       cmocka_unit_test(test_patches),
+      cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
       cmocka_unit_test(test_slice),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -384,7 +384,7 @@ class Machine:
     def meanings(self) -> Meanings:
         """The bytes of RAM by meaning (annotations.py)."""
         if self._meanings is None:
-            self._meanings = Meanings(self.cart.game or self.cart.name)
+            self._meanings = Meanings(self.cart.game or self.cart.name, self.cart.height)
         return self._meanings
 
     def variables(self) -> dict[str, int]:

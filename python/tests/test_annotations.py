@@ -59,6 +59,30 @@ def test_a_position_is_set_in_pixels():
         machine.set("player 0 x")
 
 
+def test_no_position_is_outside_the_picture_or_a_value_without_an_object():
+    meanings = diffvcs.Meanings("demo", height=210)
+    line = {"object": "ball", "slope": 1, "offset": -50, "absent": 197, "confidence": 1}
+    table = [None] * 256
+    table[7], table[9] = 80, 83
+    rows = {
+        "line x": {**line, "role": "x"},
+        "line y": {**line, "role": "y"},
+        "table x": {"role": "x", "object": "ball", "slope": 0, "map": table, "absent": 7, "confidence": 1},
+    }
+    meanings.roles = {name: (3, role) for name, role in rows.items()}
+    assert meanings.value("line x", 159) == (3, 209) and meanings.value("line y", 205) == (3, 255)
+    assert meanings.value("table x", 82) == (3, 9)
+    for name, pixel, why in (
+        ("line x", 160, "the pixels 0 to 159"),
+        ("line x", -1, "the pixels 0 to 159"),
+        ("line y", 210, "the pixels 0 to 209"),
+        ("line x", 147, "there is no object"),
+        ("table x", 80, "no value of byte 3"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            meanings.value(name, pixel)
+
+
 def test_environments_give_objects_and_variables():
     gymnasium = pytest.importorskip("gymnasium")
     from diffvcs.env import AtariEnv
