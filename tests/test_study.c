@@ -590,6 +590,25 @@ static void test_patches(void **state) {
   assert_memory_equal(result, after, 300);
 }
 
+/* A budget of one frame is spent before any pair is tried. */
+static void test_an_edit_without_pairs_does_not_say_that_no_pair_helps(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 1});
+  uint8_t rgb[3 * 16 * 8];
+  for (int i = 0; i < 16 * 8; i++) memset(rgb + 3 * i, i / 16 % 2 ? 255 : 0, 3);
+  vcs_edit_options_t options = {.y = 40, .width = 16, .height = 8, .drawing = rgb, .budget = 1};
+  for (int pairs = 0; pairs < 2; pairs++) {
+    vcs_edit_t result;
+    options.pairs = pairs;
+    try(vcs_edit(&demo.setup.run, &options, &result, &error));
+    assert_true(result.wrong_after > 0);
+    assert_int_equal(result.pairs, 0);
+    assert_int_equal(result.pairs_left, -1);
+    vcs_edit_free(&result);
+  }
+  leave(&demo);
+}
+
 /* A value with which there is no object puts it nowhere, and is further away than every place. */
 static void test_no_goal_is_a_value_without_an_object(void **state) {
   (void)state;
@@ -667,6 +686,7 @@ int main(void) {
       cmocka_unit_test(test_paper),
       cmocka_unit_test(test_cancellation),
       cmocka_unit_test(test_patches),
+      cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
       cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
       cmocka_unit_test(test_slice),
   };
