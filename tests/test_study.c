@@ -590,6 +590,22 @@ static void test_patches(void **state) {
   assert_memory_equal(result, after, 300);
 }
 
+/* A stretch of a patch holds at most 65,535 bytes; the byte after it begins the next one. */
+static void test_a_patch_has_every_byte_of_a_long_change(void **state) {
+  (void)state;
+  enum { LONG = 3 * 0xFFFF + 10 };
+  uint8_t *before = calloc(LONG, 1), *after = malloc(LONG), *result = malloc(LONG), *patch = malloc(LONG + 100);
+  assert_true(before && after && result && patch);
+  memset(after, 1, LONG);
+  const size_t size = vcs_patch_make(before, after, LONG, patch, LONG + 100);
+  try(vcs_patch_apply(patch, size, before, LONG, result, &error));
+  assert_memory_equal(result, after, LONG);
+  free(before);
+  free(after);
+  free(result);
+  free(patch);
+}
+
 /* A budget of one frame is spent before any pair is tried. */
 static void test_an_edit_without_pairs_does_not_say_that_no_pair_helps(void **state) {
   (void)state;
@@ -686,6 +702,7 @@ int main(void) {
       cmocka_unit_test(test_paper),
       cmocka_unit_test(test_cancellation),
       cmocka_unit_test(test_patches),
+      cmocka_unit_test(test_a_patch_has_every_byte_of_a_long_change),
       cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
       cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
       cmocka_unit_test(test_slice),
