@@ -606,6 +606,20 @@ static void test_a_patch_has_every_byte_of_a_long_change(void **state) {
   free(patch);
 }
 
+/* The control of a frame that is not looked at may have any effect. */
+static void test_no_effect_does_not_judge_frames_that_it_does_not_look_at(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 10, .horizon = 300});
+  const vcs_place_t seen = {VCS_PLACE_INPUT, 0, 255, VCS_INPUT_RIGHT},
+                    unseen = {VCS_PLACE_INPUT, 0, 256, VCS_INPUT_RIGHT};
+  char text[200];
+  try(vcs_no_effect(&demo.setup.run, &seen, text, sizeof text, &error));
+  assert_null(strstr(text, "not among"));
+  try(vcs_no_effect(&demo.setup.run, &unseen, text, sizeof text, &error));
+  assert_string_equal(text, "frame 256 of the run is not among the first 256, and only these are looked at");
+  leave(&demo);
+}
+
 /* A budget of one frame is spent before any pair is tried. */
 static void test_an_edit_without_pairs_does_not_say_that_no_pair_helps(void **state) {
   (void)state;
@@ -703,6 +717,7 @@ int main(void) {
       cmocka_unit_test(test_cancellation),
       cmocka_unit_test(test_patches),
       cmocka_unit_test(test_a_patch_has_every_byte_of_a_long_change),
+      cmocka_unit_test(test_no_effect_does_not_judge_frames_that_it_does_not_look_at),
       cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
       cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
       cmocka_unit_test(test_slice),
