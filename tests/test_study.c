@@ -16,12 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "carts.h"
 #include "core/state.h"
 #include "diffvcs/relax.h"
-#include "diffvcs/study.h"
-#include "host/files.h"
 #include "host/picture.h"
-#include "need.h"
 #include "study/meanings.h"
 
 static char folder[] = "test_study.XXXXXX";
@@ -606,6 +604,41 @@ static void test_a_patch_has_every_byte_of_a_long_change(void **state) {
   free(patch);
 }
 
+/* LDA $028C (a mirror of INTIM), STA $029E (of TIM64T), LDA $0281 (SWACNT), JMP $F000. */
+static const uint8_t mirrors[] = {0xAD, 0x8C, 0x02, 0x8D, 0x9E, 0x02, 0xAD, 0x81, 0x02, 0x4C, 0x00, 0xF0};
+
+static void test_breakpoints_stop_at_mirrors_of_registers(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int32_t reason;
+  } breaks[] = {{"read INTIM", VCS_STOP_BREAKPOINT},  {"read $284", VCS_STOP_BREAKPOINT},
+                {"read $286", VCS_STOP_BREAKPOINT},   {"write TIM64T", VCS_STOP_BREAKPOINT},
+                {"read SWACNT", VCS_STOP_BREAKPOINT}, {"read INSTAT", VCS_STOP_ARRIVED},
+                {"write INTIM", VCS_STOP_ARRIVED},    {"write TIM8T", VCS_STOP_ARRIVED}};
+  static uint8_t image[4096];
+  memcpy(image, mirrors, sizeof mirrors);
+  image[0xFFD] = 0xF0; /* the reset vector */
+  vcs_cart_t *cart = load_as(image, sizeof image, VCS_PROFILE_ALE, NULL);
+  vcs_env_t *env;
+  vcs_controls_t controls;
+  vcs_run_t run;
+  try(vcs_env_create(cart, &env, &error));
+  vcs_env_reset(env);
+  vcs_run_idle(env, 1, &controls, &run);
+  for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+    vcs_debugger_t *debugger;
+    vcs_stop_t stop;
+    try(vcs_debugger_create(cart, run.start, run.picture, &controls, 0, &debugger, &error));
+    try(vcs_debugger_break(debugger, breaks[i].text, &error));
+    try(vcs_debugger_move(debugger, VCS_MOVE_FRAME, 1, &stop, &error));
+    if (stop.reason != breaks[i].reason) fail_msg("%s: stopped for reason %d", breaks[i].text, (int)stop.reason);
+    vcs_debugger_free(debugger);
+  }
+  vcs_env_free(env);
+  vcs_cart_free(cart);
+}
+
 /* The control of a frame that is not looked at may have any effect. */
 static void test_no_effect_does_not_judge_frames_that_it_does_not_look_at(void **state) {
   (void)state;
@@ -717,6 +750,7 @@ int main(void) {
       cmocka_unit_test(test_cancellation),
       cmocka_unit_test(test_patches),
       cmocka_unit_test(test_a_patch_has_every_byte_of_a_long_change),
+      cmocka_unit_test(test_breakpoints_stop_at_mirrors_of_registers),
       cmocka_unit_test(test_no_effect_does_not_judge_frames_that_it_does_not_look_at),
       cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
       cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
