@@ -692,6 +692,23 @@ static void test_no_goal_is_a_value_without_an_object(void **state) {
   assert_true(known > 0);
 }
 
+static void test_numbers_of_a_goal_are_decimal_unless_they_begin_with_0x(void **state) {
+  (void)state;
+  static const char *const goals[] = {"ram:8A=10", "ram:8A=010", "ram:8A=0x0A", "ram:8A=0X0a"};
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 4});
+  const int32_t search = VCS_STEER_RANDOM;
+  double value = 0;
+  for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+    vcs_steer_t result;
+    const vcs_steer_options_t options = {.goal = goals[i], .searches = &search, .search_count = 1, .budget = 4};
+    try(vcs_steer(&demo.setup.run, &options, &result, NULL, &error));
+    if (i == 0) value = result.value;
+    assert_true(result.value == value);
+    vcs_steer_free(&result, 1);
+  }
+  leave(&demo);
+}
+
 /* The slice of a store holds the instruction that loaded the register. */
 static void test_slice(void **state) {
   (void)state;
@@ -754,6 +771,7 @@ int main(void) {
       cmocka_unit_test(test_no_effect_does_not_judge_frames_that_it_does_not_look_at),
       cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
       cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
+      cmocka_unit_test(test_numbers_of_a_goal_are_decimal_unless_they_begin_with_0x),
       cmocka_unit_test(test_slice),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
