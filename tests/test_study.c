@@ -18,6 +18,7 @@
 
 #include "carts.h"
 #include "core/state.h"
+#include "diffvcs/annotate.h"
 #include "diffvcs/relax.h"
 #include "host/picture.h"
 #include "study/meanings.h"
@@ -709,6 +710,121 @@ static void test_numbers_of_a_goal_are_decimal_unless_they_begin_with_0x(void **
   leave(&demo);
 }
 
+/* A call is refused with a sentence. */
+#define refuse(call)                                \
+  do {                                              \
+    vcs_error_t error = {""};                       \
+    assert_int_equal((call), VCS_BAD_ARGUMENT);     \
+    assert_int_not_equal(strlen(error.message), 0); \
+  } while (0)
+
+static void test_runs_without_frames_are_refused(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  vcs_run_t run = demo.setup.run;
+  const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0};
+  const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};
+  static const uint8_t rgb[3];
+  const vcs_edit_options_t edit = {.width = 1, .height = 1, .drawing = rgb};
+  const vcs_explain_options_t explain = {.target = "pixel:80,100"};
+  const vcs_steer_options_t steer = {.goal = "ram:80=1"};
+  vcs_attribution_t attribution;
+  vcs_effect_t effect;
+  static vcs_explanation_t explanation;
+  vcs_edit_t edited;
+  vcs_steer_t steered[VCS_STEERS];
+  vcs_ending_t ending;
+  run.frames = 0;
+  refuse(vcs_attribute(&run, &target, NULL, &attribution, &error));
+  refuse(vcs_effect(&run, &place, NULL, &effect, &error));
+  refuse(vcs_explain(&run, &explain, &explanation, &error));
+  refuse(vcs_edit(&run, &edit, &edited, &error));
+  refuse(vcs_steer(&run, &steer, steered, NULL, &error));
+  refuse(vcs_ending_make(&run, NULL, NULL, &ending, &error));
+  vcs_attribution_free(&attribution);
+  vcs_effect_free(&effect);
+  vcs_explanation_free(&explanation);
+  vcs_edit_free(&edited);
+  vcs_steer_free(steered, VCS_STEERS);
+  vcs_ending_free(&ending);
+  leave(&demo);
+}
+
+static void test_numbers_that_no_study_takes_are_refused(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  const vcs_run_t *run = &demo.setup.run;
+  const int32_t unknown = 99, random = VCS_STEER_RANDOM, last = 2;
+  vcs_steer_t steered[VCS_STEERS];
+  vcs_agreements_t agreements[8];
+  const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0}, nowhere = {VCS_PLACE_ROM, 0, 0, 1 << 30};
+  const vcs_steer_options_t steers[] = {{.goal = "ram:80=1", .seeds = -1},
+                                        {.goal = "ram:80=1", .searches = &random, .search_count = -1},
+                                        {.goal = "ram:80=1", .searches = &unknown, .search_count = 1}};
+  for (int i = 0; i < 3; i++) refuse(vcs_steer(run, &steers[i], steered, NULL, &error));
+  const vcs_score_options_t score = {
+      .horizons = &last, .horizon_count = 1, .methods = &unknown, .method_count = 1, .threads = 1};
+  refuse(vcs_score_vjp(run, &score, &place, 1, 1, 1, agreements, &error));
+  vcs_ending_t ending;
+  const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};
+  refuse(vcs_ending_make(run, NULL, &nowhere, &ending, &error));
+  vcs_ending_free(&ending);
+  assert_true(isnan(vcs_target_truth(&target, run, NULL, &nowhere, 0)));
+  vcs_history_t *history;
+  vcs_setup_t setup;
+  try(vcs_history_create(demo.rom.cart, 0, 10, 2, &history, &error));
+  try(vcs_history_add(history, run->start, run->picture, run->controls, &error));
+  refuse(vcs_history_setup(history, demo.rom.cart, 2, 1, &setup, &error));
+  vcs_setup_free(&setup);
+  try(vcs_history_setup(history, demo.rom.cart, 1, 1, &setup, &error));
+  vcs_setup_free(&setup);
+  vcs_history_free(history);
+  static vcs_annotation_t annotation;
+  const vcs_annotate_options_t audits[] = {{.seeds = -1}, {.depths = -1}, {.seeds = 1 << 30}, {.depths = 1 << 30}};
+  vcs_audit_t audit;
+  int32_t count;
+  for (int i = 0; i < 4; i++)
+    refuse(vcs_annotation_audit(demo.rom.cart, &annotation, &audits[i], &audit, 1, &count, &error));
+  leave(&demo);
+}
+
+/* 2^32 + 16 is no window of 16 instructions. */
+static void test_windows_that_are_no_instructions_of_a_frame_are_refused(void **state) {
+  (void)state;
+  static const int64_t windows[] = {-3, VCS_FRAME_INSTRUCTIONS + 1, (INT64_C(1) << 32) + 16};
+  static const uint8_t rgb[3];
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  const vcs_run_t *run = &demo.setup.run;
+  const int32_t fork = VCS_STUDY_BIT_FORK, last = 2, guided = VCS_STEER_GUIDED;
+  const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0};
+  for (int i = 0; i < 3; i++) {
+    const vcs_steer_options_t steer = {
+        .goal = "ram:80=1", .searches = &guided, .search_count = 1, .budget = 100, .window = windows[i]};
+    const vcs_score_options_t score = {
+        .horizons = &last, .horizon_count = 1, .methods = &fork, .method_count = 1, .window = windows[i], .threads = 1};
+    const vcs_explain_options_t explain = {.target = "pixel:80,100", .window = windows[i]};
+    const vcs_edit_options_t edit = {
+        .width = 1, .height = 1, .drawing = rgb, .method = "bit+fork", .window = windows[i], .exact = 1};
+    const vcs_joystick_options_t joystick = {.top = 20, .bottom = 180, .window = windows[i]};
+    vcs_steer_t steered;
+    vcs_agreements_t agreements[8];
+    static vcs_explanation_t explanation;
+    vcs_edit_t edited;
+    vcs_joystick_t maps;
+    refuse(vcs_steer(run, &steer, &steered, NULL, &error));
+    refuse(vcs_score(run, &score, &place, 1, agreements, &error));
+    refuse(vcs_score_vjp(run, &score, &place, 1, 1, 1, agreements, &error));
+    refuse(vcs_explain(run, &explain, &explanation, &error));
+    refuse(vcs_edit(run, &edit, &edited, &error));
+    refuse(vcs_joystick(run, &joystick, &maps, &error));
+    vcs_steer_free(&steered, 1);
+    vcs_explanation_free(&explanation);
+    vcs_edit_free(&edited);
+    vcs_joystick_free(&maps);
+  }
+  leave(&demo);
+}
+
 /* The slice of a store holds the instruction that loaded the register. */
 static void test_slice(void **state) {
   (void)state;
@@ -772,6 +888,9 @@ int main(void) {
       cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
       cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
       cmocka_unit_test(test_numbers_of_a_goal_are_decimal_unless_they_begin_with_0x),
+      cmocka_unit_test(test_runs_without_frames_are_refused),
+      cmocka_unit_test(test_numbers_that_no_study_takes_are_refused),
+      cmocka_unit_test(test_windows_that_are_no_instructions_of_a_frame_are_refused),
       cmocka_unit_test(test_slice),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -177,7 +177,7 @@ VCS_API void vcs_target_adjoint(const vcs_scalar_t *target, int32_t frames, floa
                                 float *rewards);
 
 /* The true derivative: the target with the bit set minus the target with the bit clear, by running again. `value` is
- * the target of the unchanged run. NaN: out of memory. */
+ * the target of the unchanged run. NaN: the run has no such bit or input, or out of memory. */
 VCS_API double vcs_target_truth(const vcs_scalar_t *target, const vcs_run_t *run, const vcs_env_t *env,
                                 const vcs_place_t *place, double value);
 

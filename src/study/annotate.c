@@ -227,6 +227,12 @@ static vcs_status_t probe_all(vcs_survey_t *w, const vcs_annotate_options_t *o, 
   return stopped ? vcs_cancelled(error) : VCS_OK;
 }
 
+static vcs_status_t check_size(const vcs_annotate_options_t *o, vcs_error_t *error) {
+  if (o->seeds >= 1 && o->seeds <= VCS_SEEDS_MAX && o->depths >= 1 && o->depths <= VCS_DEPTHS_MAX) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seeds go from 1 to %d and depths from 1 to %d", VCS_SEEDS_MAX,
+                        VCS_DEPTHS_MAX);
+}
+
 vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_annotate_options_t *given,
                           vcs_annotation_t **out, vcs_error_t *error) {
   vcs_annotate_options_t o;
@@ -240,9 +246,8 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   if (!o.seeds) o.seeds = 6;
   if (!o.depths) o.depths = 8;
   if (!o.seed) o.seed = 1;
-  if (o.seeds < 1 || o.seeds > VCS_SEEDS_MAX || o.depths < 1 || o.depths > VCS_DEPTHS_MAX)
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seeds go from 1 to %d and depths from 1 to %d", VCS_SEEDS_MAX,
-                          VCS_DEPTHS_MAX);
+  taken = check_size(&o, error);
+  if (taken) return taken;
   vcs_annotation_t *a = calloc(1, sizeof *a);
   vcs_bench_t *b = malloc(sizeof *b);
   vcs_status_t status =
@@ -291,6 +296,8 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   if (!o.depths) o.depths = 7;
   if (!o.seed) o.seed = 1001; /* other plays than those of vcs_annotate */
   *count = 0;
+  taken = check_size(&o, error);
+  if (taken) return taken;
   vcs_claim_t *claims = malloc(VCS_CLAIMS * sizeof *claims);
   vcs_status_t status = claims ? vcs_plays_stop(&plays, cart, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
   if (status == VCS_OK) status = vcs_plays_disturb(&plays, cart, o.seed, error);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "grad/watch.h"
 #include "host/env.h"
 #include "host/palette.h"
@@ -496,6 +497,8 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
                .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_EXACT,
                .pairs_left = -1};
   *result = (vcs_edit_t){.image_size = run->cart->rom_size};
+  if (status == VCS_OK) status = vcs_run_check(run, NULL, 0, NULL, error);
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
   if (status == VCS_OK) status = prepare(&job, run, error);
   if (status == VCS_OK) status = descend(&job, error);
   result->image = job.rom;

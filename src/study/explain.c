@@ -4,6 +4,7 @@
 
 #include "core/cpu_ops.h"
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/arena.h"
 #include "host/env.h"
 #include "study/expression.h"
@@ -521,6 +522,8 @@ vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *give
   vcs_explain_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_explain_options_t, &o, given, error);
   memset(e, 0, sizeof *e);
+  if (status == VCS_OK) status = vcs_run_check(run, NULL, 0, o.env, error);
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
   if (status) return status;
   if (o.span < 1) o.span = 1;
   e->run = *run;
