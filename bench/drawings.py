@@ -144,14 +144,16 @@ def main() -> None:
             shown, with_operands = "the figure", 0
             if found.wrong_after:
                 why = explain(start, diffvcs.Cartridge(game, patch=found.patch), figure, x, y)
-                shown = "impossible for one byte" if found.pairs_left else "impossible for two bytes"
+                shown = {-1: "not known", 0: "impossible for two bytes"}.get(
+                    found.pairs_left, "impossible for one byte"
+                )
                 with_operands = diffvcs.edit(
                     played, colours, x, y, exact=True, pairs=options.code_pairs, code=True
                 ).wrong_after
             print(
                 f"| {game} | {figure.shape[1]}x{figure.shape[0]} at {x},{y} | {figure.size} | {found.wrong_before} | "
                 f"{found.wrong_after} | {' | '.join(str(count) for count in why.values())} | {found.walks} | {found.runs} | "
-                f"{found.pairs} | {found.pairs_left} | {shown} | {with_operands} |",
+                f"{found.pairs} | {found.pairs_left if found.pairs_left >= 0 else '-'} | {shown} | {with_operands} |",
                 flush=True,
             )
 

@@ -10,8 +10,11 @@
 
 #include <cmocka.h>
 
+#include "carts.h"
 #include "diffvcs/annotate.h"
+#include "host/progress.h"
 #include "study/annotate_compare.h"
+#include "study/annotate_probe.h"
 
 static vcs_rom_t rom;
 
@@ -96,6 +99,80 @@ static void test_bad_options_are_refused(void **state) {
   assert_int_equal(vcs_annotate(rom.cart, rom.name, &options, &annotation, &error), VCS_BAD_ARGUMENT);
   assert_null(annotation);
   assert_non_null(strstr(error.message, "seeds"));
+}
+
+/* Sets the flag that Ctrl-C sets, or asks for a stop, while positions are tried. */
+typedef struct {
+  vcs_stop_flag_t *flag; /* NULL: the report asks for a stop */
+} stopper_t;
+
+static int stop_at_positions(void *context, const char *step, uint64_t done, uint64_t total) {
+  const stopper_t *stopper = context;
+  (void)done;
+  (void)total;
+  if (strcmp(step, "positions") != 0) return 0;
+  if (stopper->flag) *stopper->flag = 1;
+  return !stopper->flag;
+}
+
+static void test_a_stop_while_positions_are_tried_gives_no_table(void **state) {
+  (void)state;
+  vcs_annotation_t *whole = annotate(1);
+  for (int by_flag = 0; by_flag < 2; by_flag++) {
+    vcs_stop_flag_t flag = 0;
+    stopper_t stopper = {by_flag ? &flag : NULL};
+    const vcs_annotate_options_t options = {
+        .seeds = 2, .depths = 3, .threads = 2, .report = {stop_at_positions, &stopper}};
+    vcs_annotation_t *annotation = NULL;
+    vcs_audit_t audits[64];
+    int32_t count = -1;
+    vcs_interrupt_watch(&flag);
+    assert_int_equal(vcs_annotate(rom.cart, rom.name, &options, &annotation, NULL), VCS_CANCELLED);
+    assert_null(annotation);
+    flag = 0;
+    assert_int_equal(vcs_annotation_audit(rom.cart, whole, &options, audits, 64, &count, NULL), VCS_CANCELLED);
+    assert_int_equal(count, 0);
+    vcs_interrupt_watch(NULL);
+  }
+  vcs_annotation_free(whole);
+}
+
+/* A program that draws as many lines as byte $81 says in the colour of byte $80, and reads nothing else. */
+static const uint8_t short_frames[] = {
+    0x78, 0xD8, 0xA2, 0xFF, 0x9A,                               /* SEI, CLD, LDX #$FF, TXS */
+    0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02, /* F005: LDA #2, STA VSYNC, STA WSYNC three times */
+    0xA9, 0x00, 0x85, 0x00, 0x85, 0x01, 0xA5, 0x80, 0x85, 0x09, /* VSYNC and VBLANK off, LDA $80, STA COLUBK */
+    0xA6, 0x81, 0x85, 0x02, 0xCA, 0xD0, 0xFB,                   /* LDX $81; STA WSYNC, DEX, BNE */
+    0x4C, 0x05, 0xF0};                                          /* JMP F005 */
+
+static void test_a_probe_does_not_see_rows_that_an_earlier_one_drew(void **state) {
+  (void)state;
+  static uint8_t image[4096];
+  memcpy(image, short_frames, sizeof short_frames);
+  image[0xFFD] = 0xF0; /* the reset vector */
+  vcs_cart_t *cart = load_as(image, sizeof image, VCS_PROFILE_ALE, NULL);
+  vcs_env_t *env;
+  vcs_bench_t *bench = calloc(1, sizeof *bench);
+  vcs_evidence_t evidence[3] = {{0}};
+  assert_non_null(bench);
+  assert_int_equal(vcs_env_create(cart, &env, NULL), VCS_OK);
+  vcs_env_reset(env);
+  const uint8_t ram[3] = {0x84, 120, 0}; /* the frame ends in the middle of the picture */
+  for (int i = 0; i < 3; i++) assert_int_equal(vcs_env_set_ram(env, i, ram[i], NULL), VCS_OK);
+  for (int i = 0; i < 2; i++) vcs_env_act(env, 0, 0);
+  uint8_t *machine = malloc(vcs_state_size(cart));
+  assert_non_null(machine);
+  memcpy(machine, vcs_env_machine(env), vcs_state_size(cart));
+  const vcs_moment_t moment = {.machine = machine};
+  const vcs_survey_t survey = {.cart = cart};
+  vcs_bench_base(cart, machine, bench);
+  for (int byte = 0; byte < 3; byte++) vcs_probe_byte(&survey, &moment, byte, &evidence[byte], bench);
+  assert_true(evidence[0].effective > 0 && evidence[1].effective > 0);
+  assert_int_equal(evidence[2].effective, 0);
+  free(machine);
+  free(bench);
+  vcs_env_free(env);
+  vcs_cart_free(cart);
 }
 
 static vcs_object_t sprite(int x, int y, int w, int h, uint32_t pattern) {
@@ -205,6 +282,8 @@ int main(void) {
       cmocka_unit_test(test_positions_move_their_objects),
       cmocka_unit_test(test_json_and_page_have_every_byte),
       cmocka_unit_test(test_bad_options_are_refused),
+      cmocka_unit_test(test_a_stop_while_positions_are_tried_gives_no_table),
+      cmocka_unit_test(test_a_probe_does_not_see_rows_that_an_earlier_one_drew),
   };
   return cmocka_run_group_tests(tests, open_demo, close_demo);
 }

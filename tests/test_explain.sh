@@ -9,7 +9,7 @@ fail() { echo "FAILED: $1"; failed=1; }
 explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/printed" 2> "$work/error"; }
 
 # Every kind of question (one of them with DIFFVCS_BRIEF, for builds with sanitizers); what an object lights, it lights.
-questions=("--pixel 80,100" "--output pixel:80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
+questions=("--pixel 80,100" "--output pixel:80,100" "--region 70,90,20,10" "--object P0" "--object P1" "--object BL" "--ram 9C.0" "--score")
 [ -z "${DIFFVCS_BRIEF:-}" ] || questions=("--pixel 80,100")
 for question in "${questions[@]}"; do
   # shellcheck disable=SC2086
@@ -41,9 +41,10 @@ assert "<script" not in page and 'class="answer"' in page and "What the marks me
 assert page.count('<tr id="ram-') == len(answer["ram"]), "every row is there"
 assert page.count('data-label="strongest bit"') == len(answer["ram"]) + len(answer["rom"])
 assert page.count('data-label="A"') == len(answer["slice"])
-if "P0" in question or "pixel" in question:
+if "object" in question or "pixel" in question:
     assert page.count("two causes") >= sum(not write["needed"] for write in answer["writes"])
-if "P0" in question: assert "player 0" in answer["lit_by"]
+objects = {"P0": "player 0", "P1": "player 1", "BL": "ball"}
+if "object" in question: assert answer["lit_by"] == [objects[question.split()[1]]], answer["lit_by"]
 if "pixel" in question:
     # a pixel has a colour, so a write to a colour register made it so, with VBLANK off
     assert any(write["register"].startswith("COLU") for write in answer["writes"]), answer["writes"]

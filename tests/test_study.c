@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "carts.h"
 #include "core/state.h"
+#include "diffvcs/annotate.h"
 #include "diffvcs/relax.h"
-#include "diffvcs/study.h"
-#include "host/files.h"
 #include "host/picture.h"
-#include "need.h"
+#include "study/meanings.h"
 
 static char folder[] = "test_study.XXXXXX";
 static const char *program;
@@ -589,6 +589,242 @@ static void test_patches(void **state) {
   assert_memory_equal(result, after, 300);
 }
 
+/* A stretch of a patch holds at most 65,535 bytes; the byte after it begins the next one. */
+static void test_a_patch_has_every_byte_of_a_long_change(void **state) {
+  (void)state;
+  enum { LONG = 3 * 0xFFFF + 10 };
+  uint8_t *before = calloc(LONG, 1), *after = malloc(LONG), *result = malloc(LONG), *patch = malloc(LONG + 100);
+  assert_true(before && after && result && patch);
+  memset(after, 1, LONG);
+  const size_t size = vcs_patch_make(before, after, LONG, patch, LONG + 100);
+  try(vcs_patch_apply(patch, size, before, LONG, result, &error));
+  assert_memory_equal(result, after, LONG);
+  free(before);
+  free(after);
+  free(result);
+  free(patch);
+}
+
+/* LDA $028C (a mirror of INTIM), STA $029E (of TIM64T), LDA $0281 (SWACNT), JMP $F000. */
+static const uint8_t mirrors[] = {0xAD, 0x8C, 0x02, 0x8D, 0x9E, 0x02, 0xAD, 0x81, 0x02, 0x4C, 0x00, 0xF0};
+
+static void test_breakpoints_stop_at_mirrors_of_registers(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int32_t reason;
+  } breaks[] = {{"read INTIM", VCS_STOP_BREAKPOINT},  {"read $284", VCS_STOP_BREAKPOINT},
+                {"read $286", VCS_STOP_BREAKPOINT},   {"write TIM64T", VCS_STOP_BREAKPOINT},
+                {"read SWACNT", VCS_STOP_BREAKPOINT}, {"read INSTAT", VCS_STOP_ARRIVED},
+                {"write INTIM", VCS_STOP_ARRIVED},    {"write TIM8T", VCS_STOP_ARRIVED}};
+  static uint8_t image[4096];
+  memcpy(image, mirrors, sizeof mirrors);
+  image[0xFFD] = 0xF0; /* the reset vector */
+  vcs_cart_t *cart = load_as(image, sizeof image, VCS_PROFILE_ALE, NULL);
+  vcs_env_t *env;
+  vcs_controls_t controls;
+  vcs_run_t run;
+  try(vcs_env_create(cart, &env, &error));
+  vcs_env_reset(env);
+  vcs_run_idle(env, 1, &controls, &run);
+  for (size_t i = 0; i < sizeof breaks / sizeof *breaks; i++) {
+    vcs_debugger_t *debugger;
+    vcs_stop_t stop;
+    try(vcs_debugger_create(cart, run.start, run.picture, &controls, 0, &debugger, &error));
+    try(vcs_debugger_break(debugger, breaks[i].text, &error));
+    try(vcs_debugger_move(debugger, VCS_MOVE_FRAME, 1, &stop, &error));
+    if (stop.reason != breaks[i].reason) fail_msg("%s: stopped for reason %d", breaks[i].text, (int)stop.reason);
+    vcs_debugger_free(debugger);
+  }
+  vcs_env_free(env);
+  vcs_cart_free(cart);
+}
+
+/* The control of a frame that is not looked at may have any effect. */
+static void test_no_effect_does_not_judge_frames_that_it_does_not_look_at(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 10, .horizon = 300});
+  const vcs_place_t seen = {VCS_PLACE_INPUT, 0, 255, VCS_INPUT_RIGHT},
+                    unseen = {VCS_PLACE_INPUT, 0, 256, VCS_INPUT_RIGHT};
+  char text[200];
+  try(vcs_no_effect(&demo.setup.run, &seen, text, sizeof text, &error));
+  assert_null(strstr(text, "not among"));
+  try(vcs_no_effect(&demo.setup.run, &unseen, text, sizeof text, &error));
+  assert_string_equal(text, "frame 256 of the run is not among the first 256, and only these are looked at");
+  leave(&demo);
+}
+
+/* A budget of one frame is spent before any pair is tried. */
+static void test_an_edit_without_pairs_does_not_say_that_no_pair_helps(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 1});
+  uint8_t rgb[3 * 16 * 8];
+  for (int i = 0; i < 16 * 8; i++) memset(rgb + 3 * i, i / 16 % 2 ? 255 : 0, 3);
+  vcs_edit_options_t options = {.y = 40, .width = 16, .height = 8, .drawing = rgb, .budget = 1};
+  for (int pairs = 0; pairs < 2; pairs++) {
+    vcs_edit_t result;
+    options.pairs = pairs;
+    try(vcs_edit(&demo.setup.run, &options, &result, &error));
+    assert_true(result.wrong_after > 0);
+    assert_int_equal(result.pairs, 0);
+    assert_int_equal(result.pairs_left, -1);
+    vcs_edit_free(&result);
+  }
+  leave(&demo);
+}
+
+/* A value with which there is no object puts it nowhere, and is further away than every place. */
+static void test_no_goal_is_a_value_without_an_object(void **state) {
+  (void)state;
+  const vcs_meaning_t byte = {.name = "player 0 x", .byte = 3, .map = -1, .absent = 197, .slope = 1, .offset = -100};
+  const vcs_meaning_t steep = {.name = "ball x", .byte = 4, .map = -1, .absent = 0, .slope = 8, .offset = 0};
+  float distances[256];
+  assert_int_equal(vcs_meaning_distances(&byte, 97, distances, NULL), VCS_BAD_ARGUMENT);
+  try(vcs_meaning_distances(&byte, 96, distances, &error));
+  assert_true(distances[196] == 0 && distances[198] == 2);
+  for (int value = 0; value < 256; value++) assert_true(value == 197 || distances[value] < distances[197]);
+  try(vcs_meaning_distances(&steep, 8, distances, &error));
+  for (int value = 1; value < 256; value++) assert_true(distances[value] < distances[0]);
+  int known = 0;
+  for (int game = 0; game < vcs_meaning_game_count; game++) {
+    for (int i = 0; i < vcs_meaning_games[game].count; i++)
+      known += vcs_meaning_rows[vcs_meaning_games[game].first + i].absent >= 0;
+  }
+  assert_true(known > 0);
+}
+
+static void test_numbers_of_a_goal_are_decimal_unless_they_begin_with_0x(void **state) {
+  (void)state;
+  static const char *const goals[] = {"ram:8A=10", "ram:8A=010", "ram:8A=0x0A", "ram:8A=0X0a"};
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 4});
+  const int32_t search = VCS_STEER_RANDOM;
+  double value = 0;
+  for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+    vcs_steer_t result;
+    const vcs_steer_options_t options = {.goal = goals[i], .searches = &search, .search_count = 1, .budget = 4};
+    try(vcs_steer(&demo.setup.run, &options, &result, NULL, &error));
+    if (i == 0) value = result.value;
+    assert_true(result.value == value);
+    vcs_steer_free(&result, 1);
+  }
+  leave(&demo);
+}
+
+/* A call is refused with a sentence. */
+#define refuse(call)                                \
+  do {                                              \
+    vcs_error_t error = {""};                       \
+    assert_int_equal((call), VCS_BAD_ARGUMENT);     \
+    assert_int_not_equal(strlen(error.message), 0); \
+  } while (0)
+
+static void test_runs_without_frames_are_refused(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  vcs_run_t run = demo.setup.run;
+  const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0};
+  const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};
+  static const uint8_t rgb[3];
+  const vcs_edit_options_t edit = {.width = 1, .height = 1, .drawing = rgb};
+  const vcs_explain_options_t explain = {.target = "pixel:80,100"};
+  const vcs_steer_options_t steer = {.goal = "ram:80=1"};
+  vcs_attribution_t attribution;
+  vcs_effect_t effect;
+  static vcs_explanation_t explanation;
+  vcs_edit_t edited;
+  vcs_steer_t steered[VCS_STEERS];
+  vcs_ending_t ending;
+  run.frames = 0;
+  refuse(vcs_attribute(&run, &target, NULL, &attribution, &error));
+  refuse(vcs_effect(&run, &place, NULL, &effect, &error));
+  refuse(vcs_explain(&run, &explain, &explanation, &error));
+  refuse(vcs_edit(&run, &edit, &edited, &error));
+  refuse(vcs_steer(&run, &steer, steered, NULL, &error));
+  refuse(vcs_ending_make(&run, NULL, NULL, &ending, &error));
+  vcs_attribution_free(&attribution);
+  vcs_effect_free(&effect);
+  vcs_explanation_free(&explanation);
+  vcs_edit_free(&edited);
+  vcs_steer_free(steered, VCS_STEERS);
+  vcs_ending_free(&ending);
+  leave(&demo);
+}
+
+static void test_numbers_that_no_study_takes_are_refused(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  const vcs_run_t *run = &demo.setup.run;
+  const int32_t unknown = 99, random = VCS_STEER_RANDOM, last = 2;
+  vcs_steer_t steered[VCS_STEERS];
+  vcs_agreements_t agreements[8];
+  const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0}, nowhere = {VCS_PLACE_ROM, 0, 0, 1 << 30};
+  const vcs_steer_options_t steers[] = {{.goal = "ram:80=1", .seeds = -1},
+                                        {.goal = "ram:80=1", .searches = &random, .search_count = -1},
+                                        {.goal = "ram:80=1", .searches = &unknown, .search_count = 1}};
+  for (int i = 0; i < 3; i++) refuse(vcs_steer(run, &steers[i], steered, NULL, &error));
+  const vcs_score_options_t score = {
+      .horizons = &last, .horizon_count = 1, .methods = &unknown, .method_count = 1, .threads = 1};
+  refuse(vcs_score_vjp(run, &score, &place, 1, 1, 1, agreements, &error));
+  vcs_ending_t ending;
+  const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};
+  refuse(vcs_ending_make(run, NULL, &nowhere, &ending, &error));
+  vcs_ending_free(&ending);
+  assert_true(isnan(vcs_target_truth(&target, run, NULL, &nowhere, 0)));
+  vcs_history_t *history;
+  vcs_setup_t setup;
+  try(vcs_history_create(demo.rom.cart, 0, 10, 2, &history, &error));
+  try(vcs_history_add(history, run->start, run->picture, run->controls, &error));
+  refuse(vcs_history_setup(history, demo.rom.cart, 2, 1, &setup, &error));
+  vcs_setup_free(&setup);
+  try(vcs_history_setup(history, demo.rom.cart, 1, 1, &setup, &error));
+  vcs_setup_free(&setup);
+  vcs_history_free(history);
+  static vcs_annotation_t annotation;
+  const vcs_annotate_options_t audits[] = {{.seeds = -1}, {.depths = -1}, {.seeds = 1 << 30}, {.depths = 1 << 30}};
+  vcs_audit_t audit;
+  int32_t count;
+  for (int i = 0; i < 4; i++)
+    refuse(vcs_annotation_audit(demo.rom.cart, &annotation, &audits[i], &audit, 1, &count, &error));
+  leave(&demo);
+}
+
+/* 2^32 + 16 is no window of 16 instructions. */
+static void test_windows_that_are_no_instructions_of_a_frame_are_refused(void **state) {
+  (void)state;
+  static const int64_t windows[] = {-3, VCS_FRAME_INSTRUCTIONS + 1, (INT64_C(1) << 32) + 16};
+  static const uint8_t rgb[3];
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  const vcs_run_t *run = &demo.setup.run;
+  const int32_t fork = VCS_STUDY_BIT_FORK, last = 2, guided = VCS_STEER_GUIDED;
+  const vcs_place_t place = {VCS_PLACE_STATE, 0, 0, 0};
+  for (int i = 0; i < 3; i++) {
+    const vcs_steer_options_t steer = {
+        .goal = "ram:80=1", .searches = &guided, .search_count = 1, .budget = 100, .window = windows[i]};
+    const vcs_score_options_t score = {
+        .horizons = &last, .horizon_count = 1, .methods = &fork, .method_count = 1, .window = windows[i], .threads = 1};
+    const vcs_explain_options_t explain = {.target = "pixel:80,100", .window = windows[i]};
+    const vcs_edit_options_t edit = {
+        .width = 1, .height = 1, .drawing = rgb, .method = "bit+fork", .window = windows[i], .exact = 1};
+    const vcs_joystick_options_t joystick = {.top = 20, .bottom = 180, .window = windows[i]};
+    vcs_steer_t steered;
+    vcs_agreements_t agreements[8];
+    static vcs_explanation_t explanation;
+    vcs_edit_t edited;
+    vcs_joystick_t maps;
+    refuse(vcs_steer(run, &steer, &steered, NULL, &error));
+    refuse(vcs_score(run, &score, &place, 1, agreements, &error));
+    refuse(vcs_score_vjp(run, &score, &place, 1, 1, 1, agreements, &error));
+    refuse(vcs_explain(run, &explain, &explanation, &error));
+    refuse(vcs_edit(run, &edit, &edited, &error));
+    refuse(vcs_joystick(run, &joystick, &maps, &error));
+    vcs_steer_free(&steered, 1);
+    vcs_explanation_free(&explanation);
+    vcs_edit_free(&edited);
+    vcs_joystick_free(&maps);
+  }
+  leave(&demo);
+}
+
 /* The slice of a store holds the instruction that loaded the register. */
 static void test_slice(void **state) {
   (void)state;
@@ -646,6 +882,15 @@ int main(void) {
       cmocka_unit_test(test_paper),
       cmocka_unit_test(test_cancellation),
       cmocka_unit_test(test_patches),
+      cmocka_unit_test(test_a_patch_has_every_byte_of_a_long_change),
+      cmocka_unit_test(test_breakpoints_stop_at_mirrors_of_registers),
+      cmocka_unit_test(test_no_effect_does_not_judge_frames_that_it_does_not_look_at),
+      cmocka_unit_test(test_an_edit_without_pairs_does_not_say_that_no_pair_helps),
+      cmocka_unit_test(test_no_goal_is_a_value_without_an_object),
+      cmocka_unit_test(test_numbers_of_a_goal_are_decimal_unless_they_begin_with_0x),
+      cmocka_unit_test(test_runs_without_frames_are_refused),
+      cmocka_unit_test(test_numbers_that_no_study_takes_are_refused),
+      cmocka_unit_test(test_windows_that_are_no_instructions_of_a_frame_are_refused),
       cmocka_unit_test(test_slice),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

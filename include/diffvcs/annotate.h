@@ -29,7 +29,7 @@ enum {
   VCS_ROLE_DIRECTION, /* changes how a position changes, or which way an object faces */
   VCS_ROLE_ROOM,      /* changes most of the picture */
   VCS_ROLE_RANDOM,    /* changes often and without pattern */
-  VCS_ROLE_SCRATCH,   /* written before it is read in every frame */
+  VCS_ROLE_SCRATCH,   /* without any effect, and overwritten within most frames */
   VCS_ROLE_STACK,     /* return addresses and what is pushed */
   VCS_ROLE_UNUSED,    /* never changes, and changing it changes nothing */
   VCS_ROLES

@@ -177,7 +177,7 @@ VCS_API void vcs_target_adjoint(const vcs_scalar_t *target, int32_t frames, floa
                                 float *rewards);
 
 /* The true derivative: the target with the bit set minus the target with the bit clear, by running again. `value` is
- * the target of the unchanged run. NaN: out of memory. */
+ * the target of the unchanged run. NaN: the run has no such bit or input, or out of memory. */
 VCS_API double vcs_target_truth(const vcs_scalar_t *target, const vcs_run_t *run, const vcs_env_t *env,
                                 const vcs_place_t *place, double value);
 
@@ -632,7 +632,8 @@ typedef struct {
   int32_t changed; /* pixels outside the region that are not as the original shows them, in all frames of the run; with
                       options.keep */
   int64_t pairs, pairs_left; /* values that were tried with all values of other bytes; and how many were left at the end
-                                that put a wrong pixel right: if pixels are wrong and this is 0, no pair helps */
+                                that put a wrong pixel right: 0: no pair helps; -1: not known, because no pair was tried
+                                on the image as it is at the end */
 } vcs_edit_t;
 
 /* Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing in a region, or nothing

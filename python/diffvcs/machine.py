@@ -15,7 +15,7 @@ import numpy as np
 from . import _arrays, _c, files
 from ._bind import dtype_of, whole
 from ._c import lib
-from .meanings import Meanings
+from .meanings import POSITIONS, Meanings
 from .cartridge import Cartridge
 
 ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]
@@ -388,7 +388,7 @@ class Machine:
     def meanings(self) -> Meanings:
         """The bytes of RAM by meaning (annotations.py)."""
         if self._meanings is None:
-            self._meanings = Meanings(self.cart.game or self.cart.name)
+            self._meanings = Meanings(self.cart.game or self.cart.name, self.cart.height)
         return self._meanings
 
     def variables(self) -> dict[str, int]:
@@ -396,30 +396,54 @@ class Machine:
         return self.meanings.variables(self.ram)
 
     def intervene(self, meaning: str, value: int, frames: int = 3, check: bool = True) -> bool:
-        """Sets what a byte means and, with `check`, runs a few frames of a copy: whether the object is then at that pixel,
-        or the byte has that value. The machine itself does not run."""
+        """Sets what a byte means and, with `check`, runs a few frames of two copies, with and without the change: whether
+        such an object is then at that pixel, and was moved there (or the byte had that value before); or, for what is no
+        position, whether the byte has that value. The machine itself does not run."""
         whole(frames, "frames", 1, 2**31 - 1)
         with self.handle.lock:
+            byte, role = self.meanings.find(meaning)
+            before = self.save()
+            had = self.ram[byte]
             self.set(meaning, value)
-            return not check or self._has_effect(meaning, value, frames)
+            if not check:
+                return True
+            if role["role"] in POSITIONS:
+                return self._is_moved(role, value, None if self.ram[byte] == had else before, frames)
+            return self._keeps(byte, value)
 
-    def _has_effect(self, meaning: str, value: int, frames: int) -> bool:
-        """Whether a meaning has a value after some frames, which are then taken back."""
-        byte, role = self.meanings.find(meaning)
+    def _keeps(self, byte: int, value: int) -> bool:
+        """Whether a byte has a value after a frame, which is then taken back."""
         kept = self.save()
         try:
+            self.act_on(0)
+            return bool(self.ram[byte] == value)
+        finally:
+            self.restore(kept)
+
+    def _is_moved(self, role: dict[str, Any], value: int, before: np.ndarray | None, frames: int) -> bool:
+        """Whether in one of the next frames, which are then taken back, an object is where a role says, and the objects are
+        not those of the run from the state `before`; None: there is no such run."""
+        kind = OBJECTS.index(role["object"].split(" #")[0])
+        kept = state = self.save()
+        try:
             for _ in range(frames):
-                self.act_on(0)
-                if role["role"] not in ("x", "y"):
-                    return bool(self.ram[byte] == value)
-                kind = OBJECTS.index(role["object"].split(" #")[0])
-                seen = self.objects()
-                seen = seen[seen["kind"] == kind]
-                if (abs(seen[role["role"]].astype(int) - value) <= 2).any():
+                state, seen = self._next_objects(state)
+                near = abs(seen[role["role"]].astype(int) - value) <= 2
+                found = bool((near & (seen["kind"] == kind)).any())
+                if before is not None:
+                    before, usual = self._next_objects(before)
+                    found = found and not np.array_equal(seen, usual)
+                if found:
                     return True
             return False
         finally:
             self.restore(kept)
+
+    def _next_objects(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The state one frame after another one, and the objects of that frame."""
+        self.restore(state)
+        self.act_on(0)
+        return self.save(), self.objects()
 
     def _set(self, cell: tuple[int, int] | None, fields: dict[str, Any]) -> None:
         kind, chosen = self.cart.state_dtype, {}

@@ -16,6 +16,7 @@ from ._bind import whole
 FOLDER = Path(__file__).parent / "annotations_data"
 NAMES = {"contour": "demo"}  # the name of the cartridge that is built in
 POSITIONS = ("x", "y")
+WIDTH, HEIGHT_MAX = 160, 320  # of a picture
 VARIABLES = ("x", "y", "direction", "score", "lives", "timer")  # of obs_type="variables"
 
 
@@ -31,10 +32,12 @@ def annotations(game: str) -> dict[str, Any]:
 
 
 class Meanings:
-    """The bytes of a game by meaning. Of several bytes with the same meaning the most certain one counts."""
+    """The bytes of a game by meaning. Of several bytes with the same meaning the most certain one counts. `height`: rows of
+    the picture."""
 
-    def __init__(self, game: str) -> None:
+    def __init__(self, game: str, height: int = HEIGHT_MAX) -> None:
         self.game = game
+        self.sizes = {"x": WIDTH, "y": height}
         self.roles: dict[str, tuple[int, dict[str, Any]]] = {}
         for entry in annotations(game)["ram"]:
             for role in entry["roles"]:
@@ -55,12 +58,21 @@ class Meanings:
         whole(target, name, -(2**31), 2**31 - 1)
         if role["role"] not in POSITIONS:
             return byte, target
+        size, absent = self.sizes[role["role"]], role.get("absent")
+        if not 0 <= target < size:
+            raise ValueError(f"{name} cannot be {target}: the picture has the pixels 0 to {size - 1}")
         if role["slope"]:
             value = round((target - role["offset"]) / role["slope"])
             if not 0 <= value <= 255:
                 raise ValueError(f"{name} cannot be {target}: byte {byte} would be {value}")
+            if value == absent:
+                raise ValueError(f"{name} cannot be {target}: with {value} in byte {byte} there is no object")
             return byte, value
-        known = [(abs(pixel - target), value) for value, pixel in enumerate(role["map"]) if pixel is not None]
+        known = [
+            (abs(pixel - target), value)
+            for value, pixel in enumerate(role["map"])
+            if pixel is not None and value != absent
+        ]
         if not known or min(known)[0] > 2:
             raise ValueError(f"{name} cannot be {target}: no value of byte {byte} puts it there")
         return byte, min(known)[1]

@@ -587,7 +587,7 @@ class Edit:
     frames: int  # emulated
     changed: int = 0  # pixels outside the region that changed, in all frames; with keep
     pairs: int = 0  # first values that were tried with all values of all other bytes
-    pairs_left: int = 0  # first values that were not tried when the search ended
+    pairs_left: int = -1  # first values that were not tried at the end; 0: no pair helps; -1: not known
 
 
 def edit(

@@ -49,15 +49,61 @@ def test_a_table_has_every_byte():
 
 def test_a_position_is_set_in_pixels():
     machine = played()
-    roles = {name: role for name, (_, role) in machine.meanings.roles.items() if role["role"] in "xy" and role["slope"]}
-    middles = {name: sum(role["range"]) // 2 for name, role in roles.items() if role["range"][0] >= 0}
-    middles = {name: x for name, x in middles.items() if 0 <= (x - roles[name]["offset"]) / roles[name]["slope"] <= 255}
-    moved = [machine.intervene(name, x) for name, x in middles.items()]
-    assert moved and 3 * sum(moved) >= 2 * len(moved)
+    state = machine.save()
+    for name, pixel in {"player 0 x": 79, "player 1 x": 79, "ball x": 79, "player 0 y": 90, "ball y": 100}.items():
+        assert machine.intervene(name, pixel), name
+        machine.restore(state)
+    assert not machine.intervene(
+        "missile 0 x", 79
+    )  # it is not drawn, though the score has other sprites near that column
     with pytest.raises(KeyError, match="there are"):
         machine.set("tree x", 3)
     with pytest.raises(TypeError, match="needs a value"):
         machine.set("player 0 x")
+
+
+def test_an_object_that_is_there_without_the_change_is_no_effect():
+    """With the y of one object set in a byte that changes nothing, another of its kind stays where it is."""
+    machine = played()
+    machine.act_on("NOOP")
+    thing = machine.objects(playfield=False)[0]
+    kind = ("player 0", "player 1", "missile 0", "missile 1", "ball")[thing["kind"]]
+    unused = [entry["byte"] for entry in diffvcs.annotations("demo")["ram"] if entry["roles"][:1] and
+              entry["roles"][0]["role"] == "unused"]  # fmt: skip
+    role = {"role": "x", "object": kind, "slope": 1, "offset": 0, "confidence": 1}
+    machine.meanings.roles["there x"] = (unused[0], role)
+    x = int(thing["x"])
+    machine.set_ram(unused[0], x ^ 1)
+    state = machine.hash()
+    assert not machine.intervene("there x", x)
+    machine.set_ram(unused[0], x ^ 1)
+    assert machine.hash() == state  # the frames are taken back
+    machine.set_ram(unused[0], x)
+    assert machine.intervene("there x", x)  # nothing had to change
+
+
+def test_no_position_is_outside_the_picture_or_a_value_without_an_object():
+    meanings = diffvcs.Meanings("demo", height=210)
+    line = {"object": "ball", "slope": 1, "offset": -50, "absent": 197, "confidence": 1}
+    table = [None] * 256
+    table[7], table[9] = 80, 83
+    rows = {
+        "line x": {**line, "role": "x"},
+        "line y": {**line, "role": "y"},
+        "table x": {"role": "x", "object": "ball", "slope": 0, "map": table, "absent": 7, "confidence": 1},
+    }
+    meanings.roles = {name: (3, role) for name, role in rows.items()}
+    assert meanings.value("line x", 159) == (3, 209) and meanings.value("line y", 205) == (3, 255)
+    assert meanings.value("table x", 82) == (3, 9)
+    for name, pixel, why in (
+        ("line x", 160, "the pixels 0 to 159"),
+        ("line x", -1, "the pixels 0 to 159"),
+        ("line y", 210, "the pixels 0 to 209"),
+        ("line x", 147, "there is no object"),
+        ("table x", 80, "no value of byte 3"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            meanings.value(name, pixel)
 
 
 def test_environments_give_objects_and_variables():

@@ -99,8 +99,8 @@ int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint
 
 #define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact|hybrid"
 #define VCS_BUDGET_HELP "hybrid: frames of ale-py that exact effects may cost; 0: 20 for each frame of the run"
-#define VCS_ARG_WINDOW(to_int64)                  \
-  VCS_ARG_INTEGER("window", to_int64, 1, 1000000, \
+#define VCS_ARG_WINDOW(to_int64)                                 \
+  VCS_ARG_INTEGER("window", to_int64, 1, VCS_FRAME_INSTRUCTIONS, \
                   "bit+fork: instructions within which the two sides of a branch must meet")
 #define VCS_ARG_DIRECTORY(to_text) VCS_ARG_TEXT("out", to_text, "DIR", "directory to write into")
 #define VCS_ARG_JOBS(to_int64) VCS_ARG_INTEGER("jobs", to_int64, 0, 4096, "threads; 0: one for each CPU")

@@ -106,8 +106,9 @@ static void print_result(const options_t *o, const vcs_cart_t *cart, const vcs_e
                             : "es",
          (int)result->runs, result->runs == 1 ? "" : "s");
   if (!result->pairs) return;
-  printf("pairs     %" PRId64 " values with all values of other bytes, %" PRId64 " not tried\n", result->pairs,
-         result->pairs_left);
+  printf("pairs     %" PRId64 " values with all values of other bytes", result->pairs);
+  if (result->pairs_left >= 0) printf(", %" PRId64 " not tried", result->pairs_left);
+  putchar('\n');
 }
 
 static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {

@@ -166,8 +166,8 @@ static void judge_directions(const vcs_survey_t *w, vcs_annotation_t *a) {
 }
 
 /* Finds the bytes that seem to be positions, and keeps those that fresh moments confirm. */
-static vcs_status_t judge_positions(const vcs_survey_t *w, const vcs_plays_t *fresh, int32_t threads, vcs_bench_t *b,
-                                    vcs_annotation_t *a, vcs_error_t *error) {
+static vcs_status_t judge_positions(const vcs_survey_t *w, const vcs_plays_t *fresh, const vcs_annotate_options_t *o,
+                                    vcs_bench_t *b, vcs_annotation_t *a, vcs_error_t *error) {
   vcs_claim_t *claims = malloc(VCS_CLAIMS * sizeof *claims);
   vcs_audit_t audits[VCS_CLAIMS];
   int count = 0;
@@ -180,7 +180,7 @@ static vcs_status_t judge_positions(const vcs_survey_t *w, const vcs_plays_t *fr
     vcs_sweep_position(w, i / 2, i & 1, b, &claim->role);
     count++;
   }
-  const vcs_status_t status = vcs_try_claims(w->cart, fresh, claims, count, true, threads, audits, error);
+  const vcs_status_t status = vcs_try_claims(w->cart, fresh, claims, count, true, o, audits, error);
   for (int i = 0; i < count && status == VCS_OK; i++) {
     vcs_role_t *role = &claims[i].role;
     if (!vcs_is_confirmed(role, &audits[i])) continue;
@@ -227,6 +227,12 @@ static vcs_status_t probe_all(vcs_survey_t *w, const vcs_annotate_options_t *o, 
   return stopped ? vcs_cancelled(error) : VCS_OK;
 }
 
+static vcs_status_t check_size(const vcs_annotate_options_t *o, vcs_error_t *error) {
+  if (o->seeds >= 1 && o->seeds <= VCS_SEEDS_MAX && o->depths >= 1 && o->depths <= VCS_DEPTHS_MAX) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seeds go from 1 to %d and depths from 1 to %d", VCS_SEEDS_MAX,
+                        VCS_DEPTHS_MAX);
+}
+
 vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_annotate_options_t *given,
                           vcs_annotation_t **out, vcs_error_t *error) {
   vcs_annotate_options_t o;
@@ -240,9 +246,8 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   if (!o.seeds) o.seeds = 6;
   if (!o.depths) o.depths = 8;
   if (!o.seed) o.seed = 1;
-  if (o.seeds < 1 || o.seeds > VCS_SEEDS_MAX || o.depths < 1 || o.depths > VCS_DEPTHS_MAX)
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seeds go from 1 to %d and depths from 1 to %d", VCS_SEEDS_MAX,
-                          VCS_DEPTHS_MAX);
+  taken = check_size(&o, error);
+  if (taken) return taken;
   vcs_annotation_t *a = calloc(1, sizeof *a);
   vcs_bench_t *b = malloc(sizeof *b);
   vcs_status_t status =
@@ -261,7 +266,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
     status = probe_all(&w, &o, "states", w.count, vcs_probe_state, error);
   }
   if (status == VCS_OK) status = probe_all(&w, &o, "bytes", VCS_RAM_SIZE, vcs_probe_more, error);
-  if (status == VCS_OK) status = judge_positions(&w, &fresh, o.threads, b, a, error);
+  if (status == VCS_OK) status = judge_positions(&w, &fresh, &o, b, a, error);
   if (status == VCS_OK) {
     snprintf(a->game, sizeof a->game, "%.63s", game);
     a->states = w.count;
@@ -291,6 +296,8 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   if (!o.depths) o.depths = 7;
   if (!o.seed) o.seed = 1001; /* other plays than those of vcs_annotate */
   *count = 0;
+  taken = check_size(&o, error);
+  if (taken) return taken;
   vcs_claim_t *claims = malloc(VCS_CLAIMS * sizeof *claims);
   vcs_status_t status = claims ? vcs_plays_stop(&plays, cart, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
   if (status == VCS_OK) status = vcs_plays_disturb(&plays, cart, o.seed, error);
@@ -300,7 +307,7 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
     if (r >= annotation->ram[byte].count || annotation->ram[byte].roles[r].role > VCS_ROLE_Y) continue;
     if (n < capacity && n < VCS_CLAIMS) claims[n++] = (vcs_claim_t){byte, annotation->ram[byte].roles[r]};
   }
-  if (status == VCS_OK) status = vcs_try_claims(cart, &plays, claims, n, false, o.threads, audits, error);
+  if (status == VCS_OK) status = vcs_try_claims(cart, &plays, claims, n, false, &o, audits, error);
   if (status == VCS_OK) *count = n;
   vcs_plays_free(&plays);
   free(claims);

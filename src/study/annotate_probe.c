@@ -44,6 +44,7 @@ void vcs_probe_byte(const vcs_survey_t *w, const vcs_moment_t *moment, int byte,
       break;
     }
     memcpy(&b->m, moment->machine, size);
+    memset(b->frames, 0, sizeof b->frames); /* rows that the beam does not reach are those of the run without it */
     ((uint8_t *)&b->m)[offset] = vcs_probe_value(value, p);
     int8_t early[VCS_RAM_SIZE] = {0};
     bool gone = false; /* the machine is equal to that of the run without the change, and stays equal */

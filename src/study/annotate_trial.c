@@ -30,6 +30,7 @@ typedef struct {
   int count;
   uint8_t *verdicts; /* for each moment and claim */
   vcs_audit_t *audits;
+  vcs_steps_t *steps;
   atomic_bool failed; /* set by any thread */
 } trial_t;
 
@@ -126,7 +127,7 @@ static bool try_moment(void *context, size_t item, int worker) {
   for (int i = 0; i < trial->count; i++)
     trial->verdicts[item * (size_t)trial->count + (size_t)i] = try_claim(trial->cart, moment, &trial->claims[i], b);
   free(b);
-  return true;
+  return vcs_steps_add(trial->steps, 1);
 }
 
 static void count_verdict(vcs_audit_t *audit, uint8_t verdict) {
@@ -141,7 +142,7 @@ static bool try_more(void *context, size_t item, int worker) {
   const vcs_moment_t *moments[VCS_MORE_MOMENTS];
   const vcs_claim_t *claim = &trial->claims[item];
   vcs_audit_t *audit = &trial->audits[item];
-  if (audit->effective >= 2 * VCS_ENOUGH_STATES) return true;
+  if (audit->effective >= 2 * VCS_ENOUGH_STATES) return vcs_steps_add(trial->steps, 1);
   vcs_bench_t *b = malloc(sizeof *b);
   if (!b) {
     trial->failed = true;
@@ -153,7 +154,7 @@ static bool try_more(void *context, size_t item, int worker) {
     count_verdict(audit, try_claim(trial->cart, moments[i], claim, b));
   }
   free(b);
-  return true;
+  return vcs_steps_add(trial->steps, 1);
 }
 
 /* Returns the value that means that there is no object: the byte has it in at least half of the moments in which the
@@ -176,11 +177,14 @@ static int find_wrong_value(const trial_t *trial, int claim) {
 /* Tries all claims in all moments of some plays, and counts in the audits how often they are right. With `learns`, a
  * claim without a value that means that there is no object may get one. */
 vcs_status_t vcs_try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, vcs_claim_t *claims, int count,
-                            bool learns, int32_t threads, vcs_audit_t *audits, vcs_error_t *error) {
-  trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count, .audits = audits};
+                            bool learns, const vcs_annotate_options_t *o, vcs_audit_t *audits, vcs_error_t *error) {
+  vcs_steps_t steps;
+  trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count, .audits = audits, .steps = &steps};
+  if (!count) return VCS_OK;
   trial.verdicts = calloc((size_t)plays->count * (size_t)count + 1, 1);
   if (!trial.verdicts) return vcs_no_memory(error);
-  if (count) vcs_parallel((size_t)plays->count, threads, try_moment, &trial);
+  vcs_steps_begin(&steps, &o->report, "positions", (uint64_t)plays->count + (uint64_t)count);
+  vcs_parallel((size_t)plays->count, o->threads, try_moment, &trial);
   for (int i = 0; i < count; i++) {
     audits[i] = (vcs_audit_t){claims[i].byte, claims[i].role.role, 0, 0};
     if (learns && claims[i].role.absent < 0) claims[i].role.absent = find_wrong_value(&trial, i);
@@ -189,9 +193,12 @@ vcs_status_t vcs_try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, vc
       count_verdict(&audits[i], trial.verdicts[(size_t)k * (size_t)count + (size_t)i]);
     }
   }
-  if (count) vcs_parallel((size_t)count, threads, try_more, &trial);
+  if (!vcs_steps_stopped(&steps)) vcs_parallel((size_t)count, o->threads, try_more, &trial);
+  const bool stopped = vcs_steps_stopped(&steps);
+  vcs_steps_end(&steps);
   free(trial.verdicts);
-  return trial.failed ? vcs_no_memory(error) : VCS_OK;
+  if (trial.failed) return vcs_no_memory(error);
+  return stopped ? vcs_cancelled(error) : VCS_OK;
 }
 
 /* Whether fresh moments confirm a claim: it must be right in most informative fresh moments and in most of all moments.

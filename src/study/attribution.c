@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/arena.h"
 #include "plot/map.h"
 #include "study/internal.h"
@@ -155,6 +156,7 @@ vcs_status_t vcs_attribute(const vcs_run_t *run, const vcs_scalar_t *target, con
   ends_t ends;
   memset(attribution, 0, sizeof *attribution);
   vcs_status_t status = complete(given, &o, &grad, error);
+  if (status == VCS_OK) status = vcs_run_check(run, NULL, 0, o.env, error);
   if (status) return status;
   status = make_ends(run, &ends, error);
   if (status == VCS_OK) status = attribute(run, target, &o, &ends, attribution, error);
@@ -223,13 +225,14 @@ vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place, const vc
                         vcs_effect_t *effect, vcs_error_t *error) {
   vcs_grad_options_t grad;
   vcs_attribution_options_t o;
-  const vcs_status_t taken = complete(given, &o, &grad, error);
+  vcs_status_t taken = complete(given, &o, &grad, error);
+  memset(effect, 0, sizeof *effect);
+  if (taken == VCS_OK) taken = vcs_run_check(run, NULL, 0, o.env, error);
+  if (taken == VCS_OK) taken = vcs_place_check(run, place, error);
+  if (taken) return taken;
   const size_t slots = place->kind == VCS_PLACE_INPUT ? (size_t)VCS_INPUTS * (size_t)run->frames
                        : place->kind == VCS_PLACE_ROM ? (size_t)8 * run->cart->rom_size
                                                       : 8 * vcs_state_size(run->cart);
-  memset(effect, 0, sizeof *effect);
-  if (taken) return taken;
-  if (vcs_run_bit(run, place) < 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has no such bit or input");
   float *tangent = calloc(slots, sizeof *tangent), **frames = calloc((size_t)run->frames, sizeof *frames);
   effect->pixels = calloc(VCS_FRAME_BYTES, sizeof(float));
   effect->true_pixels = calloc(VCS_FRAME_BYTES, sizeof(float));

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "grad/watch.h"
 #include "host/env.h"
 #include "host/palette.h"
@@ -57,7 +58,7 @@ typedef struct {
   double loss;
   int walks, runs;
   int64_t emulated;          /* frames */
-  int64_t pairs, pairs_left; /* values that were tried with all other bytes, and at the end were not */
+  int64_t pairs, pairs_left; /* values that were tried with all other bytes, and at the end were not; -1: not known */
 } job_t;
 
 static size_t picture_bytes(const job_t *job) { return (size_t)VCS_WIDTH * (size_t)job->cart.frame_height; }
@@ -426,6 +427,7 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
       if (status == VCS_OK && !moved && job->options->pairs > 0) status = step_pairs(job, &steps, &moved, error);
     }
     if (status) break;
+    if (moved) job->pairs_left = -1; /* what was tried was tried on another image */
     if (job->wrong < wrong) vcs_steps_add(&steps, (uint64_t)(wrong - job->wrong));
   }
   if (status == VCS_OK && job->wrong && vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
@@ -490,9 +492,13 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   vcs_edit_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_edit_options_t, &o, given, error);
   if (!o.steps) o.steps = 200;
-  job_t job = {
-      .options = &o, .original = run->cart, .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_EXACT};
+  job_t job = {.options = &o,
+               .original = run->cart,
+               .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_EXACT,
+               .pairs_left = -1};
   *result = (vcs_edit_t){.image_size = run->cart->rom_size};
+  if (status == VCS_OK) status = vcs_run_check(run, NULL, 0, NULL, error);
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
   if (status == VCS_OK) status = prepare(&job, run, error);
   if (status == VCS_OK) status = descend(&job, error);
   result->image = job.rom;

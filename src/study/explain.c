@@ -4,6 +4,7 @@
 
 #include "core/cpu_ops.h"
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/arena.h"
 #include "host/env.h"
 #include "study/expression.h"
@@ -439,12 +440,14 @@ static void fill_mask(vcs_explanation_t *e, const vcs_run_t *last, trial_t *tria
   if (target->kind != VCS_SCALAR_PIXELS) return;
   for (int y = target->y; y < target->y + target->height; y++)
     memset(e->mask + VCS_WIDTH * y + target->x, 1, (size_t)target->width);
+  if (e->object >= 0) {
+    vcs_frame_without(last, e->object, trial->m, trial->frames);
+    const uint8_t *without = vcs_picture(trial->m, trial->frames);
+    for (size_t i = 0; i < picture_bytes(last->cart); i++) e->mask[i] = without[i] != e->picture[i];
+  }
   for (int object = 0; object < VCS_OBJECT_COUNT; object++) {
     vcs_frame_without(last, object, trial->m, trial->frames);
     e->drawn_by[object] = differs(trial);
-    if (e->object != object) continue;
-    const uint8_t *without = vcs_picture(trial->m, trial->frames);
-    for (size_t i = 0; i < picture_bytes(last->cart); i++) e->mask[i] = without[i] != e->picture[i];
   }
   e->value = 0;
   for (size_t i = 0; i < picture_bytes(last->cart); i++) e->value += e->mask[i] ? e->picture[i] : 0;
@@ -519,6 +522,8 @@ vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *give
   vcs_explain_options_t o;
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_explain_options_t, &o, given, error);
   memset(e, 0, sizeof *e);
+  if (status == VCS_OK) status = vcs_run_check(run, NULL, 0, o.env, error);
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
   if (status) return status;
   if (o.span < 1) o.span = 1;
   e->run = *run;

@@ -153,6 +153,9 @@ vcs_status_t vcs_history_setup(const vcs_history_t *history, const vcs_cart_t *c
                                vcs_setup_t *setup, vcs_error_t *error) {
   const int64_t first = vcs_history_first(history);
   *setup = (vcs_setup_t){.cart = cart, .frame = frame};
+  if (frame > vcs_history_end(history))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the history ends with frame %lld, before frame %lld",
+                          (long long)vcs_history_end(history), (long long)frame);
   if (frame <= first || horizon < 1) return vcs_error_fill(error, VCS_NOT_FOUND, "no frame has been played yet");
   if (frame - horizon < first) horizon = (int32_t)(frame - first);
   vcs_status_t status = vcs_env_create(cart, &setup->env, error);

@@ -34,6 +34,21 @@ bool vcs_steps_stopped(vcs_steps_t *steps) {
 
 void vcs_steps_end(vcs_steps_t *steps) { pthread_mutex_destroy(&steps->lock); }
 
+vcs_status_t vcs_window_check(int64_t window, vcs_error_t *error) {
+  if (window >= 0 && window <= VCS_FRAME_INSTRUCTIONS) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the window is %lld, but goes from 0 to %d instructions",
+                        (long long)window, (int)VCS_FRAME_INSTRUCTIONS);
+}
+
+vcs_status_t vcs_methods_check(const int32_t *methods, int32_t count, vcs_error_t *error) {
+  if (count < 1) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is at least one method, not %d", (int)count);
+  for (int32_t i = 0; i < count; i++) {
+    if (!vcs_study_method_name(methods[i]))
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)methods[i]);
+  }
+  return VCS_OK;
+}
+
 vcs_status_t vcs_cancelled(vcs_error_t *error) { return vcs_error_fill(error, VCS_CANCELLED, "cancelled"); }
 
 void vcs_text_release(char *text) { free(text); }

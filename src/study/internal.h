@@ -42,6 +42,12 @@ bool vcs_steps_stopped(vcs_steps_t *steps);
 /* The processor time of a drawn frame of a run; -1: no memory. */
 double vcs_frame_seconds(const vcs_run_t *run, vcs_error_t *error);
 
+/* Checks a window of forks; 0 means a default. */
+vcs_status_t vcs_window_check(int64_t window, vcs_error_t *error);
+
+/* Checks that there are methods with these numbers. */
+vcs_status_t vcs_methods_check(const int32_t *methods, int32_t count, vcs_error_t *error);
+
 /* VCS_CANCELLED and its message. */
 vcs_status_t vcs_cancelled(vcs_error_t *error);
 

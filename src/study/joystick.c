@@ -177,6 +177,7 @@ vcs_status_t vcs_joystick(const vcs_run_t *run, const vcs_joystick_options_t *gi
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_joystick_options_t, &o, given, error);
   memset(result, 0, sizeof *result);
   job_t job = {.options = &o, .run = run, .result = result};
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
   if (status == VCS_OK) status = make_room(&job, error);
   if (status == VCS_OK) status = compute(&job, error);
   free(job.weights);

@@ -7,7 +7,7 @@
 #include "host/files.h"
 
 enum { NEAR = 2 /* pixels from a map's nearest */ };
-static const float nowhere = 512; /* the distance of a value with which nothing is drawn */
+static const float nowhere = 4096; /* the distance of a value with which nothing is drawn */
 
 static const vcs_meaning_game_t *game_of(const vcs_cart_t *cart) {
   const char *game = vcs_cart_info(cart)->game;
@@ -57,6 +57,7 @@ vcs_status_t vcs_meaning_find(const vcs_cart_t *cart, const char *name, const vc
 /* The pixel of a value, or the value itself; NAN: nothing is drawn. */
 static float pixel_of(const vcs_meaning_t *meaning, int value) {
   if (!is_position(meaning)) return (float)value;
+  if (value == meaning->absent) return NAN;
   if (meaning->map < 0) return meaning->offset + meaning->slope * (float)value;
   const int16_t pixel = vcs_meaning_maps[meaning->map][value];
   return pixel < 0 ? NAN : pixel;

@@ -9,6 +9,7 @@ typedef struct {
   char name[24];
   uint8_t byte;
   int16_t map;         /* of a position without a slope: which of vcs_meaning_maps; -1: none */
+  int16_t absent;      /* of a position: the value with which there is no object; -1: none is known */
   float slope, offset; /* of a position: pixel = offset + slope * value; slope 0 otherwise */
 } vcs_meaning_t;
 

@@ -240,7 +240,10 @@ static void say(const vcs_place_t *place, const seen_t *seen, char *text, size_t
   const bool is_input = place->kind == VCS_PLACE_INPUT;
   const bool known = is_input || place->kind == VCS_PLACE_ROM || is_ram(place);
   const bool acts = seen->most_bytes || seen->drew_otherwise;
-  if (known && !acts && seen->overwritten) {
+  if (is_input && place->frame >= seen->frames) {
+    snprintf(text, size, "frame %d of the run is not among the first %d, and only these are looked at", place->frame,
+             (int)seen->frames);
+  } else if (known && !acts && seen->overwritten) {
     snprintf(text, size, "the program overwrites the byte before it reads it (%s, in frame %d of the run)", seen->who,
              (int)seen->who_frame);
   } else if (known && !acts && !seen->read) {

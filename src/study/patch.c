@@ -147,7 +147,7 @@ static void put(uint8_t *patch, size_t room, size_t *size, const void *bytes, si
 size_t vcs_patch_make(const uint8_t *before, const uint8_t *after, size_t size, uint8_t *patch, size_t room) {
   size_t made = 0;
   put(patch, room, &made, "PATCH", 5);
-  for (size_t from = 0, to; from < size; from = to + 1) {
+  for (size_t from = 0, to; from<size; from = to> from ? to : from + 1) {
     for (to = from; to < size && before[to] != after[to] && to - from < 0xFFFF; to++) {
     }
     if (to == from) continue;

@@ -253,11 +253,9 @@ static vcs_status_t check_options(const vcs_run_t *run, const vcs_score_options_
                             (int)run->frames);
     }
   }
-  for (int i = 0; i < o->method_count; i++) {
-    if (!vcs_study_method_name(o->methods[i])) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)o->methods[i]);
-    }
-  }
+  vcs_status_t status = vcs_methods_check(o->methods, o->method_count, error);
+  if (status == VCS_OK) status = vcs_window_check(o->window, error);
+  if (status) return status;
   for (size_t i = 0; i < count; i++) {
     if (vcs_run_bit(run, &places[i]) < 0) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "place %zu is not a bit or an input of the run", i);

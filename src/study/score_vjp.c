@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/parallel.h"
 #include "study/internal.h"
 
@@ -154,6 +155,10 @@ vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *give
   if (!o.methods || !o.horizons || pixels < 1 || o.cell[0] < 0 || o.cell[1] < 0) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "reverse passes are scored by given methods, horizons and pixels");
   }
+  status = vcs_run_check(run, o.horizons, o.horizon_count, NULL, error);
+  if (status == VCS_OK) status = vcs_methods_check(o.methods, o.method_count, error);
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
+  if (status) return status;
   job_t job = {.options = &o, .run = run, .places = places, .count = count, .pixels = pixels};
   const size_t items = (size_t)o.horizon_count * (size_t)pixels, rows = items * (size_t)o.method_count;
   double walk = 0;

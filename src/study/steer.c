@@ -32,11 +32,12 @@
 
 #include "core/splitmix.h"
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/env.h"
 #include "host/parallel.h"
 #include "study/steer.h"
 
-enum { INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16, FRAMES_MAX = 3600 };
+enum { INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16, FRAMES_MAX = 3600, SEEDS_MAX = 1 << 20 };
 
 enum { RANDOM = VCS_STEER_RANDOM, GUIDED = VCS_STEER_GUIDED, SMOOTH = VCS_STEER_SMOOTH };
 static const char *const searches[VCS_STEERS] = {"random", "blind", "guided",  "smooth", "evolution",
@@ -474,10 +475,21 @@ vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, v
   if (!o.seeds) o.seeds = 1;
   if (!o.budget) o.budget = 20000;
   if (!o.window) o.window = 16;
+  if (o.search_count < 1 || o.seeds < 1 || o.seeds > SEEDS_MAX)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "there are %d searches from %lld beginnings: at least one is needed, "
+                          "and %d beginnings are the most",
+                          (int)o.search_count, (long long)o.seeds, SEEDS_MAX);
   job_t job = {.options = &o, .run = run, .results = results};
   const size_t items = (size_t)o.search_count * (size_t)o.seeds;
   memset(results, 0, items * sizeof *results);
+  for (int32_t i = 0; i < o.search_count && status == VCS_OK; i++) {
+    if (!vcs_steer_name(o.searches[i]))
+      status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no search %d", (int)o.searches[i]);
+  }
   if (status == VCS_OK) status = vcs_threads_check(o.threads, error);
+  if (status == VCS_OK) status = vcs_run_check(run, NULL, 0, o.env, error);
+  if (status == VCS_OK) status = vcs_window_check(o.window, error);
   if (status) return status;
   if (run->frames > FRAMES_MAX || o.budget < run->frames) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,

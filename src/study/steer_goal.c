@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/cart.h"
 #include "study/meanings.h"
@@ -58,7 +59,7 @@ static vcs_status_t read_cell(vcs_steer_job_t *job, const char *text, size_t len
   value = strchr(name, '=');
   if (!value || !isdigit((unsigned char)value[1]) || job->cell_count == VCS_STEER_CELLS) return complain(job, error);
   *value++ = 0;
-  const long wanted = strtol(value, &end, 0);
+  const long wanted = strtol(value, &end, strncasecmp(value, "0x", 2) == 0 ? 16 : 10); /* 010 is ten */
   if (*end || wanted > 255) return complain(job, error);
   vcs_steer_cell_t *cell = &job->cells[job->cell_count++];
   if (strncmp(name, object, strlen(object)) == 0) {

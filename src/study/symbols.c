@@ -34,10 +34,18 @@ enum {
   RIOT = sizeof riot / sizeof *riot
 };
 
+/* The register that an address of the RIOT's ports and timer selects (core/riot.h): three lines choose it, and for
+ * writes to the timer one more, beside which the third is ignored. */
+static uint16_t riot_plain(uint16_t address, int writing) {
+  if (!(address & 4)) return 0x280 | (address & 3);
+  if (!writing) return 0x284 | (address & 1);
+  return address & 0x10 ? 0x294 | (address & 3) : 0x284 | (address & 3);
+}
+
 uint16_t vcs_address_plain(uint16_t address, int writing) {
   if (address & 0x1000) return address | 0xF000;
   if (!(address & 0x80)) return address & (writing ? 0x3F : 0x0F);
-  return address & 0x200 ? 0x280 | (address & 0x1F) : 0x80 | (address & 0x7F);
+  return address & 0x200 ? riot_plain(address, writing) : 0x80 | (address & 0x7F);
 }
 
 static const char *chip_name(uint16_t address, bool writing) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/cart.h"
+#include "grad/rerun.h"
 #include "host/env.h"
 #include "study/internal.h"
 
@@ -104,6 +105,10 @@ static void run_to_end(const vcs_run_t *run, const vcs_env_t *env, const vcs_car
 
 vcs_status_t vcs_ending_make(const vcs_run_t *run, const vcs_env_t *env, const vcs_place_t *flipped,
                              vcs_ending_t *ending, vcs_error_t *error) {
+  *ending = (vcs_ending_t){0};
+  vcs_status_t status = vcs_run_check(run, NULL, 0, env, error);
+  if (status == VCS_OK && flipped) status = vcs_place_check(run, flipped, error);
+  if (status) return status;
   vcs_cart_t cart = *run->cart;
   const uint8_t bit = flipped ? (uint8_t)(1 << flipped->bit) : 0;
   const bool in_rom = flipped && flipped->kind == VCS_PLACE_ROM;
