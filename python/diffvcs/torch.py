@@ -40,7 +40,9 @@ def _key(cart: Cartridge, options: dict[str, Any]) -> str:
     """The key of a cartridge: an operator takes strings only. Cartridges that have a key are kept for ever."""
     name = f"{cart.sha256}/{cart.profile}/{cart.format}/{cart.name}"
     _cartridges.setdefault(name, cart)
-    return json.dumps([name, sorted(options.items())])
+    return json.dumps(
+        [name, sorted(options.items())], default=lambda value: value.tolist()
+    )  # arrays and NumPy's numbers
 
 
 @functools.lru_cache(maxsize=None)
@@ -208,6 +210,9 @@ def run(
     """
     cart = Cartridge.find(cart)
     rom = rom_bits(cart) if rom is None else rom
+    for name, tensor in (("bits", bits), ("rom", rom)):
+        if tensor.ndim < 1:
+            raise ValueError(f"{name} end with the bits of a run; a single number is no such tensor")
     if inputs.ndim < 2 or inputs.shape[-1] != INPUTS:
         raise ValueError(f"inputs end with frames x {INPUTS}, not {tuple(inputs.shape)}")
     batch = torch.broadcast_shapes(bits.shape[:-1], rom.shape[:-1], inputs.shape[:-2])

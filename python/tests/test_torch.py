@@ -267,6 +267,20 @@ def test_compiled_gradients_are_those_that_are_not(example):
     assert torch.equal(found, want) and want.any()
 
 
+def test_options_may_be_numpy_values(example):
+    cart, bits, inputs = example
+    values = np.linspace(0, 1, 256, dtype=np.float32)
+    pixels, _ = vt.run(cart, bits, inputs, values=values, alpha=np.float32(6), fork_window=np.int64(0))
+    indices = vt.run(cart, bits, inputs)[0].numpy().astype(int)
+    assert np.array_equal(pixels.numpy(), values[indices])
+
+
+def test_a_single_number_as_an_image_is_refused(example):
+    cart, bits, inputs = example
+    with pytest.raises(ValueError, match="rom end with the bits"):
+        vt.run(cart, bits, inputs, torch.tensor(1.0))
+
+
 def test_compile_traces_the_run_as_one_graph(example):
     cart, bits, inputs = example
     f = torch.compile(lambda b, r: vt.run(cart, b, inputs, r)[0].sum(), backend="aot_eager", fullgraph=True)
