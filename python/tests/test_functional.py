@@ -177,6 +177,20 @@ def test_smooth_takes_a_probability_for_each_place(example):
 
 
 @pytest.mark.roms
+@pytest.mark.parametrize("profile", ["ale", "xitari"])
+def test_the_first_action_of_a_difficulty_is_that_of_the_derivatives(profile):
+    """Before the first action the difficulty switches are not where it puts them; breakout's paddle is smaller after it."""
+    cart = diffvcs.Cartridge("breakout", profile)
+    machine = diffvcs.Machine(cart, difficulty=1 if profile == "ale" else 0)
+    state, actions = machine.save(), ["NOOP"] * 4
+    played = run(cart, state, actions)
+    base = truth(cart, state, actions, ram_places(cart, [0]), played=played).base
+    assert base["ram_crc"][0] == zlib.crc32(played.ram[-1]) and base["screen_crc"][0] == zlib.crc32(played.frames[-1])
+    switch = truth(cart, state, actions, diffvcs.state_places(cart, "swchb")[6:7], played=played)
+    assert switch.rows["pixels"].any()  # the game reads it
+
+
+@pytest.mark.roms
 def test_the_cannon_of_space_invaders_moves():
     """docs/joystick.md: RIGHT for a frame moves 20 pixels two frames later, and the derivative is the same 20."""
     machine = diffvcs.Machine("space_invaders")
