@@ -140,7 +140,9 @@ def test_hybrid_has_its_budget(machine, example, random):
     tangent[at : at + 1024] = random.standard_normal(1024)
     for budget in (0.5, 200.0):
         options = {"method": "hybrid", "budget": budget, "threads": 1}
-        _, (moved, _) = jax.jvp(lambda b: vj.run(cart, b, inputs, forwards=True, **options), (bits,), (tangent,))
+        _, (moved, _) = jax.jvp(
+            lambda b, given=options: vj.run(cart, b, inputs, forwards=True, **given), (bits,), (tangent,)
+        )
         assert np.array_equal(moved, diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, **options).dframes)
         found.append(np.asarray(moved))
     assert not np.array_equal(*found)
