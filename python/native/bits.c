@@ -127,6 +127,7 @@ static void forward(const vcs_bits_t *bits, unpacked_t *u, float *pixels, float 
   for (int32_t f = 0; f < bits->frames; f++) {
     vcs_control(&u->cart, u->m, &u->controls[f]);
     vcs_frame(&u->cart, u->m, pixels ? u->frames : NULL);
+    vcs_read_all_ram(u->m); /* as after each step of an environment */
     if (!pixels) continue;
     const uint8_t *picture = vcs_picture(u->m, u->frames);
     float *to = pixels + (size_t)f * size;

@@ -163,6 +163,26 @@ def test_a_run_of_the_cartridge_without_a_patch_is_refused(example):
             call()
 
 
+def test_estimates_execute_what_the_machine_executes_where_a_program_runs_into_the_tia():
+    """Between frames the last byte of RAM is on the bus, and the TIA leaves it in what the processor executes there: CLC.
+    With
+    the byte of the last instruction it would be BRK, which jumps elsewhere."""
+    program = bytes.fromhex(
+        "a2ff9a a209bd22f09580ca10f8 a91885ff e690 a9028500850285028502 a9004cfeff 4c00f0eaea c6904c00f0"
+    )
+    cart = diffvcs.Cartridge(program.ljust(4092, b"\0") + b"\x00\xf0\x85\x00")
+    machine = diffvcs.Machine(cart)
+    state, before, actions = machine.save(), int(machine.state["instructions"]), ["NOOP"] * 6
+    for action in actions:
+        machine.act_on(action)
+    executed = int(machine.state["instructions"]) - before
+    cell = ram_places(cart, [0x10])
+    exact = truth(cart, state, actions, cell).dram[:, 0, 0x10]
+    for found in (jvp(cart, state, actions, dram=np.ones(128)), vjp(cart, state, actions, dram=np.ones(128))):
+        assert found.report["instructions"] == executed
+    assert exact.any()
+
+
 def test_smooth_refuses_a_place_that_is_listed_twice(example):
     places = input_places([0, 0], ["left"])
     with pytest.raises(ValueError, match="smooth takes different places"):
