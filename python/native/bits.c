@@ -202,9 +202,10 @@ static vcs_status_t do_batch(const vcs_bits_t *bits, const vcs_bits_arguments_t 
   job_t job = {bits, arguments, results, product, PTHREAD_MUTEX_INITIALIZER, VCS_OK, {""}};
   const bool walks = product != FORWARD && !bits->relaxed &&
                      (bits->options.method == VCS_METHOD_EXACT || bits->options.method == VCS_METHOD_HYBRID);
-  vcs_parallel((size_t)bits->runs, walks ? 1 : bits->threads, do_run,
-               &job); /* `exact` and `hybrid` use all cores for each run */
+  const int threads = walks ? 1 : bits->threads; /* `exact` and `hybrid` use all cores for each run */
+  const size_t done = vcs_parallel((size_t)bits->runs, threads, do_run, &job);
   pthread_mutex_destroy(&job.lock);
+  if (!job.status && done < (size_t)bits->runs) return vcs_error_fill(error, VCS_CANCELLED, "interrupted");
   if (job.status && error) *error = job.error;
   return job.status;
 }
