@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/arena.h"
 #include "host/files.h"
 #include "host/options.h"
@@ -45,6 +46,12 @@ uint32_t vcs_bits_rom_size(const vcs_cart_t *cart) { return cart->rom_size; }
 const uint8_t *vcs_bits_rom(const vcs_cart_t *cart) { return cart->rom; }
 
 int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m) { return vcs_machine_is_possible(cart, m); }
+
+vcs_status_t vcs_bits_check_places(const vcs_run_t *run, const vcs_place_t *places, size_t count, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  for (size_t i = 0; !status && i < count; i++) status = vcs_place_check(run, &places[i], error);
+  return status;
+}
 
 /* ---- Floats to bytes and back ------------------------------------------------------------------------------- */
 
