@@ -122,10 +122,11 @@ def run(
 ) -> tuple[jax.Array, jax.Array]:
     """Returns pixels (frames x height x 160) and the bits after the run.
 
-    Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index", "luminance", or 256 numbers),
-    budget, threads, or those of method="relaxed"; and `wrt`, which names what grad and vjp differentiate: "state" (the bits), "rom", "input", a text with commas or
-    a tuple (by default all; for method="exact", where each bit is a flip, state and input), with zeros for the rest. vmap makes
-    batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd.
+    Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index", "luminance", or
+    256 numbers), budget, threads, or those of method="relaxed"; and `wrt`, which names what grad and vjp differentiate:
+    "state" (the bits), "rom", "input", a text with commas or a tuple (by default all; for method="exact", where each
+    bit is a flip, state and input), with zeros for the rest. vmap makes batches. A JAX function has one rule: this one
+    is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd.
     """
     cart = Cartridge.find(cart)
     rom = core.rom_bits(cart) if rom is None else rom
@@ -181,7 +182,7 @@ def _int32(values: Any, name: str, shape: tuple[int, ...] | None = None) -> Any:
 
 
 def _seeds(seed: Any, mask: Any) -> Any:
-    """A seed for each environment; one number is that of the first that is reset, and the next ones follow it; -1: none."""
+    """A seed for each environment; -1: none. One number is that of the first that is reset; the others follow."""
     (count,) = mask.shape
     if seed is None:
         return jnp.full(count, -1, jnp.int32)

@@ -8,10 +8,10 @@ x 160) and the bits of the machine after the last frame, which the next run take
 exact; backward is our VJP by `method`: an estimate ("bit", "bit+fork", "ste", "naive", "relaxed") or "exact" (docs/gradients.md).
 Only what requires a gradient is differentiated, which is what `exact` costs: each bit of it is a flip.
 
-Backward and forward mode work (backward(), jvp, dual tensors), and so do the transforms of torch.func: grad, vmap, jacrev,
-jacfwd, linearize. There are no second derivatives. `torch.ops.diffvcs.run` is the operator below it, with a fake, a rule for
-vmap and a backward: torch.compile and export trace it, and opcheck passes; where a gradient is wanted, torch.compile leaves the
-call to PyTorch as it is. Arrays are shared with NumPy, not copied.
+Backward and forward mode work (backward(), jvp, dual tensors), and so do the transforms of torch.func: grad, vmap,
+jacrev, jacfwd, linearize. There are no second derivatives. `torch.ops.diffvcs.run` is the operator below it, with a
+fake, a rule for vmap and a backward: torch.compile and export trace it, and opcheck passes; where a gradient is wanted,
+torch.compile leaves the call to PyTorch as it is. Arrays are shared with NumPy, not copied.
 """
 
 from __future__ import annotations

@@ -164,8 +164,7 @@ def test_a_run_of_the_cartridge_without_a_patch_is_refused(example):
 
 
 def test_estimates_execute_what_the_machine_executes_where_a_program_runs_into_the_tia():
-    """Between frames the last byte of RAM is on the bus, and the TIA leaves it in what the processor executes there: CLC.
-    With
+    """Between frames the last byte of RAM is on the bus, and the TIA leaves it in what the processor executes: CLC. With
     the byte of the last instruction it would be BRK, which jumps elsewhere."""
     program = bytes.fromhex(
         "a2ff9a a209bd22f09580ca10f8 a91885ff e690 a9028500850285028502 a9004cfeff 4c00f0eaea c6904c00f0"
@@ -199,7 +198,7 @@ def test_smooth_takes_a_probability_for_each_place(example):
 @pytest.mark.roms
 @pytest.mark.parametrize("profile", ["ale", "xitari"])
 def test_the_first_action_of_a_difficulty_is_that_of_the_derivatives(profile):
-    """Before the first action the difficulty switches are not where it puts them; breakout's paddle is smaller after it."""
+    """Before the first action the difficulty switches are not where it puts them; breakout's paddle depends on them."""
     cart = diffvcs.Cartridge("breakout", profile)
     machine = diffvcs.Machine(cart, difficulty=1 if profile == "ale" else 0)
     state, actions = machine.save(), ["NOOP"] * 4
