@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "diffvcs/grad.h"
 #include "host/env.h"
 #include "host/env_screen.h"
 #include "host/palette.h"
@@ -471,6 +472,37 @@ static void test_difficulty_moves_the_switches(void **state) {
   destroy(&f);
 }
 
+static void test_an_idle_run_begins_with_the_switches_of_the_next_frame(void **state) {
+  (void)state;
+  for (int profile = VCS_PROFILE_ALE; profile <= VCS_PROFILE_XITARI; profile++) {
+    fixture_t f = create_on(load((vcs_profile_t)profile, NULL));
+    vcs_controls_t controls;
+    vcs_run_t run;
+    const int before = f.env->m->swchb >> 6;
+    f.env->difficulty = 3 ^ before;
+    vcs_run_idle(f.env, 1, &controls, &run);
+    const int start = run.start->swchb >> 6;
+    vcs_env_act_on(f.env, VCS_NOOP, VCS_NOOP);
+    assert_int_equal(start, f.env->m->swchb >> 6);
+    assert_int_equal(start == before, profile == VCS_PROFILE_XITARI);
+    destroy(&f);
+  }
+}
+
+static void test_an_idle_run_keeps_the_paddles_of_four_players(void **state) {
+  (void)state;
+  fixture_t f = create();
+  vcs_controls_t controls;
+  vcs_run_t run;
+  for (int i = 0; i < 2; i++) {
+    f.env->paddle[i] = 100 + i;
+    f.env->far_paddle[i] = 102 + i;
+  }
+  vcs_run_idle(f.env, 1, &controls, &run);
+  for (int i = 0; i < 4; i++) assert_int_equal(controls.paddle[i], 100 + i);
+  destroy(&f);
+}
+
 static void test_reload_is_a_new_environment(void **state) {
   (void)state;
   fixture_t a = create(), b = create();
@@ -805,6 +837,8 @@ int main(void) {
       cmocka_unit_test(test_a_mode_is_selected_by_the_next_reset),
       cmocka_unit_test(test_loading_begins_in_the_default_mode),
       cmocka_unit_test(test_difficulty_moves_the_switches),
+      cmocka_unit_test(test_an_idle_run_begins_with_the_switches_of_the_next_frame),
+      cmocka_unit_test(test_an_idle_run_keeps_the_paddles_of_four_players),
       cmocka_unit_test(test_reload_is_a_new_environment),
       cmocka_unit_test(test_mode_scripts_give_up_on_another_image),
       cmocka_unit_test(test_our_cartridge_offers_all_actions_and_four_modes),

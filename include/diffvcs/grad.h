@@ -57,8 +57,8 @@ typedef struct {
 } vcs_run_t;
 
 /* Describes the next `frames` frames of an environment without input, as vcs_env_act_on(env, VCS_NOOP, VCS_NOOP) would
- * run them, in *run, and writes `frames` controls. The run points into the environment and is valid until its next
- * step. */
+ * run them, in *run, and writes `frames` controls. The difficulty switches, which the first action moves, move now. The
+ * run points into the environment and is valid until its next step. */
 VCS_API void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_run_t *run);
 
 /* Returns the value of a bit in the run, 0 or 1, or -1 for an invalid place. */

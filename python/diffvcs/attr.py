@@ -26,7 +26,7 @@ except ImportError as problem:
 
 from . import functional
 from . import torch as vt
-from ._c import WIDTH
+from ._c import RAM_BYTES, WIDTH, lib
 from .bits import rom_bits
 from .cartridge import Cartridge
 from .functional import WEIGHTS, Pixels, Ram
@@ -42,7 +42,7 @@ class Problem:
 
     Args:
         cart, state, actions: the run, as for diffvcs.run.
-        places: the features.
+        features: places, as ram_places, rom_places, state_places and input_places list them.
         output: Pixels, Ram, or weights of the last picture's pixels (height x 160).
         options: those of diffvcs.vjp: method ("exact" unless given), fork_window, side, values, ... With method="relaxed" only
             RAM has gradients; methods that need no gradient work for every output.
@@ -60,6 +60,7 @@ class Problem:
         self.cart = cart = Cartridge.find(cart)
         self.state, self.actions, self.features, self.output = state, list(actions), features, output
         self.played = functional.run(cart, state, actions)
+        self._refuse_turned_paddles()
         self._bases = [
             torch.from_numpy(np.unpackbits(self.played.start, bitorder="little").astype(np.float32)),
             torch.from_numpy(rom_bits(cart)),
@@ -75,16 +76,33 @@ class Problem:
         for base, columns, places in zip(self._bases, self._columns, self._slots):
             self.bits[columns] = base.reshape(-1)[places]
 
+    def _refuse_turned_paddles(self) -> None:
+        """The forward is diffvcs.torch.run, in which paddles stay where they are."""
+        kept = np.zeros(4, np.int32)
+        lib.vcs_bits_paddles(self.cart.handle, self.played.start, kept)
+        if (self.played.controls["paddle"] != kept).any():
+            raise ValueError(
+                "paddles turn in this run, and attribution keeps them where they are: leave LEFT and RIGHT out"
+            )
+
     def _measure(self, output: Any) -> tuple[torch.Tensor | None, torch.Tensor | None, str]:
         shape = (self.cart.height, WIDTH)
         if isinstance(output, Pixels):
-            weights = torch.zeros(shape)
-            weights[output.y : output.y + output.height, output.x : output.x + output.width] = 1
-            if not weights.any():
+            right, bottom = output.x + output.width, output.y + output.height
+            if (
+                min(output.x, output.y) < 0
+                or min(output.width, output.height) < 1
+                or right > WIDTH
+                or bottom > shape[0]
+            ):
                 raise ValueError(f"{output} lies outside the picture of {shape[1]} x {shape[0]} pixels")
+            weights = torch.zeros(shape)
+            weights[output.y : bottom, output.x : right] = 1
             return weights, None, output.values
         if isinstance(output, Ram):
-            weights = torch.zeros(128, 8)
+            if not 0 <= output.index < RAM_BYTES or not (output.bit is None or 0 <= output.bit < 8):
+                raise ValueError(f"{output} is none of the {RAM_BYTES} bytes of RAM, with bits 0 to 7")
+            weights = torch.zeros(RAM_BYTES, 8)
             weights[output.index] = torch.from_numpy(WEIGHTS) if output.bit is None else torch.eye(8)[output.bit]
             return None, weights, "index"
         weights = torch.as_tensor(np.asarray(output, np.float32))

@@ -82,6 +82,7 @@ def flip(
     played = _played(Cartridge.find(cart), state, actions, played)
     cart, places = played.cart, _arrays.records(places, "places", PLACE, "ram_places and the like").reshape(-1)
     count, (height, width) = len(places), played.frames.shape[1:]
+    lib.vcs_bits_check_places(played._c_run(), places, count)
     result = Flips(
         places,
         _signs(played, places, np.arange(1, count + 1)),
@@ -94,7 +95,7 @@ def flip(
         found = jacobian(cart, state, actions, wrt=places, of=("screen", "ram"), played=played)
         change = found.flipped - found.base
         drawn, kept = found.output == OUTPUTS.index("screen"), found.output == OUTPUTS.index("ram")
-        pictures = result.dframe.reshape(count, -1)
+        pictures = result.dframe.reshape(count, height * width)
         pictures[found.column[drawn], found.index[drawn]] = change[drawn]
         bits = np.arange(8)
         before, after = found.base[kept, None] >> bits & 1, found.flipped[kept, None] >> bits & 1

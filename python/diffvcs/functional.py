@@ -18,6 +18,7 @@ The name of a derivative is `d` and the name of the quantity. Bits have eight sl
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -190,7 +191,7 @@ def _played(cart: Cartridge, state: np.ndarray, actions: Sequence[int | str], pl
         return run(cart, state, actions)
     if not isinstance(played, Run):
         raise TypeError(f"`played` must be what diffvcs.run gave, not {type(played).__name__}")
-    if not played.cart.is_like(cart):
+    if not (played.cart.is_like(cart) and np.array_equal(played.cart.rom, cart.rom)):  # a patch leaves the hash
         raise ValueError(f"`played` is a run of {played.cart}, and not of {cart}")
     if not np.array_equal(played.actions, _action_numbers(actions)):
         raise ValueError("`played` is a run with other actions")
@@ -292,11 +293,11 @@ class Derivatives:
 
 
 def _array(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """A copy of the caller's floats in this shape."""
-    array = _arrays.floats(value, name).copy()
-    if array.size != int(np.prod(shape)):
-        raise ValueError(f"{name} has {array.shape}, and this run needs {shape}")
-    return array.reshape(shape)
+    """A copy of the caller's floats, which have this shape or are flat."""
+    array = _arrays.floats(value, name)
+    if array.shape not in (shape, (math.prod(shape),)):
+        raise ValueError(f"{name} has shape {array.shape}; this run needs {shape}, or the same numbers in one row")
+    return array.reshape(shape).copy()
 
 
 def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarray:
@@ -309,7 +310,7 @@ def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarr
         if dram.shape == (_c.RAM_BYTES,):
             dram = dram[:, None] * WEIGHTS
         at = 8 * cart.offset("ram")
-        slots[at : at + 1024] += _array(dram, (1024,), "dram")
+        slots[at : at + 1024] += _array(dram, (_c.RAM_BYTES, 8), "dram").reshape(-1)
     return slots
 
 
@@ -751,7 +752,14 @@ def smooth(
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
-    chances = np.broadcast_to(_arrays.floats(probabilities, "probabilities", np.float64), places.shape)
+    if len(np.unique(places)) < len(places):
+        raise ValueError("smooth takes different places, and one is listed twice")
+    chances = _arrays.floats(probabilities, "probabilities", np.float64)
+    if chances.shape not in ((), places.shape):
+        raise ValueError(
+            f"probabilities are one number, or one for each of the {len(places)} places, not of shape {chances.shape}"
+        )
+    chances = np.broadcast_to(chances, places.shape)
     if method not in ("difference", "score"):
         raise ValueError(f"no method {method!r}; there are difference, score")
     options = _c.SmoothOptions()

@@ -63,6 +63,8 @@ def _attributes(cart: Cartridge, options: dict[str, Any]) -> dict[str, Any]:
         "wanted": np.int64(sum(1 << SOURCES.index(name) for name in set(sources))),
         "alpha": np.float32(settings.alpha),
         "temperature": np.float32(settings.temperature),
+        "budget": np.float64(settings.budget),
+        "threads": np.int64(settings.threads),
         "scale": settings.scale,
         "relaxed": np.frombuffer(bytes(relaxed), np.uint8) if relaxed else np.zeros(1, np.uint8),
     }
@@ -108,15 +110,23 @@ def _function(cart: Cartridge, options: tuple[Any, ...], forwards: bool) -> Any:
     return pulled
 
 
+def _hashable(value: Any) -> Any:
+    """An option as a key: arrays and lists are tuples."""
+    if isinstance(value, (np.ndarray, jax.Array)):
+        value = value.tolist()
+    return tuple(_hashable(part) for part in value) if isinstance(value, (list, tuple)) else value
+
+
 def run(
     cart: Cartridge | str, bits: Any, inputs: Any, rom: Any = None, *, forwards: bool = False, **options: Any
 ) -> tuple[jax.Array, jax.Array]:
     """Returns pixels (frames x height x 160) and the bits after the run.
 
-    Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index" or "luminance"), or those of
-    method="relaxed"; and `wrt`, which names what grad and vjp differentiate: "state" (the bits), "rom", "input", a text with commas or
-    a tuple (by default all; for method="exact", where each bit is a flip, state and input), with zeros for the rest. vmap makes
-    batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd.
+    Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index", "luminance", or
+    256 numbers), budget, threads, or those of method="relaxed"; and `wrt`, which names what grad and vjp differentiate:
+    "state" (the bits), "rom", "input", a text with commas or a tuple (by default all; for method="exact", where each
+    bit is a flip, state and input), with zeros for the rest. vmap makes batches. A JAX function has one rule: this one
+    is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd.
     """
     cart = Cartridge.find(cart)
     rom = core.rom_bits(cart) if rom is None else rom
@@ -126,7 +136,8 @@ def run(
             raise ValueError(f"{name} has shape {array.shape}, and {shape} is expected (vmap makes batches)")
     if inputs.ndim != 2 or inputs.shape[1] != INPUTS or inputs.shape[0] < 1:
         raise ValueError(f"inputs are frames x {INPUTS}, not {inputs.shape} (vmap makes batches)")
-    return _function(cart, tuple(sorted(options.items())), forwards)(bits, rom, inputs)
+    chosen = tuple(sorted((name, _hashable(value)) for name, value in options.items()))
+    return _function(cart, chosen, forwards)(bits, rom, inputs)
 
 
 def rom_bits(cart: Cartridge | str) -> jax.Array:
@@ -170,12 +181,14 @@ def _int32(values: Any, name: str, shape: tuple[int, ...] | None = None) -> Any:
     return values.astype(jnp.int32)
 
 
-def _seeds(seed: Any, count: int) -> Any:
-    """A seed for each environment, of those after the first if it is one number; -1: none."""
+def _seeds(seed: Any, mask: Any) -> Any:
+    """A seed for each environment; -1: none. One number is that of the first that is reset; the others follow."""
+    (count,) = mask.shape
     if seed is None:
         return jnp.full(count, -1, jnp.int32)
     if not isinstance(seed, jax.Array) and np.ndim(seed) == 0:
-        seed = np.arange(count) + whole(seed, "seed", 0, 2**31 - count)
+        order = jnp.maximum(jnp.cumsum(mask, dtype=jnp.int32) - 1, 0)
+        return whole(seed, "seed", 0, 2**31 - count) + order
     return _int32(seed, "seeds", (count,))
 
 
@@ -203,7 +216,7 @@ def vector_functions(envs: Any) -> Any:
 
     def host_reset(handle: Any, seeds: Any, mask: Any) -> Any:
         (ids,) = np.nonzero(np.asarray(mask))
-        observations, info = envs.ale.reset(ids, np.asarray(seeds)[: len(ids)])
+        observations, info = envs.ale.reset(ids, np.asarray(seeds)[ids])
         return np.asarray(handle), envs._shown(observations, info), only_numbers(info)
 
     def host_step(handle: Any, actions: Any) -> Any:
@@ -211,7 +224,8 @@ def vector_functions(envs: Any) -> Any:
         return np.asarray(handle), observations, rewards, terminated, truncated, only_numbers(info)
 
     def reset(handle: Any, seed: Any = None, reset_mask: Any = None) -> Any:
-        seeds, mask = _seeds(seed, envs.num_envs), _mask(reset_mask, envs.num_envs)
+        mask = _mask(reset_mask, envs.num_envs)
+        seeds = _seeds(seed, mask)
         handle, observations, info = io_callback(
             host_reset, (handle_shape, shown, numbers), handle, seeds, mask, ordered=True
         )
@@ -270,8 +284,9 @@ def device_functions(envs: Any) -> Any:
         return handle, handle["observations" if envs.obs_type == "image" else "ram"], info
 
     def reset(handle: Any, seed: Any = None, reset_mask: Any = None) -> Any:
-        ids = jnp.where(_mask(reset_mask, envs.num_envs), everyone, -1)
-        handle, shown, info = call("reset", handle, ids, _seeds(seed, envs.num_envs))
+        mask = _mask(reset_mask, envs.num_envs)
+        ids = jnp.where(mask, everyone, -1)
+        handle, shown, info = call("reset", handle, ids, _seeds(seed, mask))
         return handle, (shown, info)
 
     def step(handle: Any, actions: Any) -> Any:

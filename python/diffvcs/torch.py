@@ -8,8 +8,10 @@ x 160) and the bits of the machine after the last frame, which the next run take
 exact; backward is our VJP by `method`: an estimate ("bit", "bit+fork", "ste", "naive", "relaxed") or "exact" (docs/gradients.md).
 Only what requires a gradient is differentiated, which is what `exact` costs: each bit of it is a flip.
 
-`torch.ops.diffvcs.run` is registered with a fake and an autograd kernel: torch.compile, export and functional transforms
-know it, and opcheck passes. Arrays are shared with NumPy, not copied.
+Backward and forward mode work (backward(), jvp, dual tensors), and so do the transforms of torch.func: grad, vmap,
+jacrev, jacfwd, linearize. There are no second derivatives. `torch.ops.diffvcs.run` is the operator below it, with a
+fake, a rule for vmap and a backward: torch.compile and export trace it, and opcheck passes; where a gradient is wanted,
+torch.compile leaves the call to PyTorch as it is. Arrays are shared with NumPy, not copied.
 """
 
 from __future__ import annotations
@@ -33,11 +35,14 @@ from .machine import Machine, inputs_of
 _cartridges: dict[str, Cartridge] = {}
 
 
+@torch.compiler.assume_constant_result  # torch.compile cannot trace json
 def _key(cart: Cartridge, options: dict[str, Any]) -> str:
     """The key of a cartridge: an operator takes strings only. Cartridges that have a key are kept for ever."""
     name = f"{cart.sha256}/{cart.profile}/{cart.format}/{cart.name}"
     _cartridges.setdefault(name, cart)
-    return json.dumps([name, sorted(options.items())])
+    return json.dumps(
+        [name, sorted(options.items())], default=lambda value: value.tolist()
+    )  # arrays and NumPy's numbers
 
 
 @functools.lru_cache(maxsize=None)
@@ -50,6 +55,13 @@ def _numpy(tensor: torch.Tensor) -> np.ndarray:
     return tensor.detach().contiguous().numpy()
 
 
+def _results(state: Any, inputs: Any, key: Any) -> Any:
+    """Tensors with the shapes of a run's results, for tracing."""
+    cart, _ = _parse(key)
+    runs, frames = inputs.shape[:2]
+    return state.new_empty((runs, frames, cart.height, WIDTH)), state.new_empty((runs, 8 * cart.state_size))
+
+
 @torch.library.custom_op("diffvcs::run", mutates_args=(), device_types="cpu")
 def _run(state: torch.Tensor, rom: torch.Tensor, inputs: torch.Tensor, key: str) -> tuple[torch.Tensor, torch.Tensor]:
     cart, options = _parse(key)
@@ -59,9 +71,7 @@ def _run(state: torch.Tensor, rom: torch.Tensor, inputs: torch.Tensor, key: str)
 
 @_run.register_fake
 def _(state: Any, rom: Any, inputs: Any, key: Any) -> Any:
-    cart, _ = _parse(key)
-    runs, frames = inputs.shape[:2]
-    return state.new_empty((runs, frames, cart.height, WIDTH)), state.new_empty((runs, 8 * cart.state_size))
+    return _results(state, inputs, key)
 
 
 @torch.library.custom_op("diffvcs::run_vjp", mutates_args=(), device_types="cpu")
@@ -82,20 +92,99 @@ def _run_vjp(
 
 @_run_vjp.register_fake
 def _(state: Any, rom: Any, inputs: Any, dpixels: Any, dafter: Any, wanted: Any, key: Any) -> Any:
-    return torch.empty_like(state), torch.empty_like(rom), torch.empty_like(inputs)
+    return tuple(given.new_empty(given.shape) for given in (state, rom, inputs))  # contiguous, whatever was given
 
 
 def _save(ctx: Any, inputs: Any, output: Any) -> None:
-    state, rom, held, ctx.key = inputs
-    ctx.save_for_backward(state, rom, held)
+    *given, ctx.key = inputs
+    ctx.save_for_backward(*given)
+    ctx.save_for_forward(*given)
 
 
 def _backward(ctx: Any, dpixels: Any, dafter: Any) -> Any:
     wanted = list(ctx.needs_input_grad[:3])
-    return (*torch.ops.diffvcs.run_vjp(*ctx.saved_tensors, dpixels, dafter, wanted, ctx.key), None)
+    return (*_Vjp.apply(*ctx.saved_tensors, dpixels, dafter, wanted, ctx.key), None)
 
 
 _run.register_autograd(_backward, setup_context=_save)
+
+
+@torch.library.custom_op("diffvcs::run_jvp", mutates_args=(), device_types="cpu")
+def _run_jvp(
+    state: torch.Tensor,
+    rom: torch.Tensor,
+    inputs: torch.Tensor,
+    dstate: torch.Tensor,
+    drom: torch.Tensor,
+    dinputs: torch.Tensor,
+    key: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    cart, options = _parse(key)
+    tangents = _numpy(dstate), _numpy(drom), _numpy(dinputs)
+    pixels, after = core.jvp(cart, _numpy(state), _numpy(rom), _numpy(inputs), tangents, **options)
+    return torch.from_numpy(pixels), torch.from_numpy(after)
+
+
+@_run_jvp.register_fake
+def _(state: Any, rom: Any, inputs: Any, dstate: Any, drom: Any, dinputs: Any, key: Any) -> Any:
+    return _results(state, inputs, key)
+
+
+def _register_vmap(operator: Any) -> None:
+    """A mapped dimension joins the batch that each operator has: one call does all runs, on all cores."""
+
+    @operator.register_vmap
+    def _(info: Any, in_dims: Any, *given: Any) -> Any:
+        count, joined = info.batch_size, []
+        for value, dim in zip(given, in_dims):
+            if isinstance(value, torch.Tensor):
+                value = value.expand(count, *value.shape) if dim is None else value.movedim(dim, 0)
+                value = value.flatten(0, 1)
+            joined.append(value)
+        results = tuple(result.unflatten(0, (count, -1)) for result in operator(*joined))
+        return results, (0,) * len(results)
+
+
+for _operator in (_run, _run_vjp, _run_jvp):
+    if hasattr(_operator, "register_vmap"):  # PyTorch 2.4 has none, and calls the operator for one run after another
+        _register_vmap(_operator)
+
+
+class _Vjp(torch.autograd.Function):
+    """run_vjp for functional transforms, which differentiate what they find in a backward."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*given: Any) -> Any:
+        return torch.ops.diffvcs.run_vjp(*given)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *adjoints: Any) -> Any:
+        raise NotImplementedError("diffvcs.torch has no second derivatives")
+
+
+class _Run(torch.autograd.Function):
+    """run with the rules for reverse and for forward differentiation; an operator of its own has only the first."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(*given: Any) -> Any:
+        return torch.ops.diffvcs.run(*given)
+
+    setup_context = staticmethod(_save)
+    backward = staticmethod(_backward)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        given = ctx.saved_tensors
+        moved = (torch.zeros_like(g) if t is None else t for g, t in zip(given, tangents))
+        return torch.ops.diffvcs.run_jvp(*given, *moved, ctx.key)
 
 
 def _flat(tensor: torch.Tensor, batch: torch.Size, shape: tuple[int, ...]) -> torch.Tensor:
@@ -121,10 +210,13 @@ def run(
     """
     cart = Cartridge.find(cart)
     rom = rom_bits(cart) if rom is None else rom
+    for name, tensor in (("bits", bits), ("rom", rom)):
+        if tensor.ndim < 1:
+            raise ValueError(f"{name} end with the bits of a run; a single number is no such tensor")
     if inputs.ndim < 2 or inputs.shape[-1] != INPUTS:
         raise ValueError(f"inputs end with frames x {INPUTS}, not {tuple(inputs.shape)}")
     batch = torch.broadcast_shapes(bits.shape[:-1], rom.shape[:-1], inputs.shape[:-2])
-    pixels, after = torch.ops.diffvcs.run(
+    pixels, after = _Run.apply(
         _flat(bits, batch, (8 * cart.state_size,)),
         _flat(rom, batch, (rom.shape[-1],)),
         _flat(inputs, batch, tuple(inputs.shape[-2:])),

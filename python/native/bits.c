@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "grad/rerun.h"
 #include "host/arena.h"
 #include "host/files.h"
 #include "host/options.h"
@@ -45,6 +46,12 @@ uint32_t vcs_bits_rom_size(const vcs_cart_t *cart) { return cart->rom_size; }
 const uint8_t *vcs_bits_rom(const vcs_cart_t *cart) { return cart->rom; }
 
 int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m) { return vcs_machine_is_possible(cart, m); }
+
+vcs_status_t vcs_bits_check_places(const vcs_run_t *run, const vcs_place_t *places, size_t count, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  for (size_t i = 0; !status && i < count; i++) status = vcs_place_check(run, &places[i], error);
+  return status;
+}
 
 /* ---- Floats to bytes and back ------------------------------------------------------------------------------- */
 
@@ -127,6 +134,7 @@ static void forward(const vcs_bits_t *bits, unpacked_t *u, float *pixels, float 
   for (int32_t f = 0; f < bits->frames; f++) {
     vcs_control(&u->cart, u->m, &u->controls[f]);
     vcs_frame(&u->cart, u->m, pixels ? u->frames : NULL);
+    vcs_read_all_ram(u->m); /* as after each step of an environment */
     if (!pixels) continue;
     const uint8_t *picture = vcs_picture(u->m, u->frames);
     float *to = pixels + (size_t)f * size;
@@ -201,9 +209,10 @@ static vcs_status_t do_batch(const vcs_bits_t *bits, const vcs_bits_arguments_t 
   job_t job = {bits, arguments, results, product, PTHREAD_MUTEX_INITIALIZER, VCS_OK, {""}};
   const bool walks = product != FORWARD && !bits->relaxed &&
                      (bits->options.method == VCS_METHOD_EXACT || bits->options.method == VCS_METHOD_HYBRID);
-  vcs_parallel((size_t)bits->runs, walks ? 1 : bits->threads, do_run,
-               &job); /* `exact` and `hybrid` use all cores for each run */
+  const int threads = walks ? 1 : bits->threads; /* `exact` and `hybrid` use all cores for each run */
+  const size_t done = vcs_parallel((size_t)bits->runs, threads, do_run, &job);
   pthread_mutex_destroy(&job.lock);
+  if (!job.status && done < (size_t)bits->runs) return vcs_error_fill(error, VCS_CANCELLED, "interrupted");
   if (job.status && error) *error = job.error;
   return job.status;
 }

@@ -42,6 +42,10 @@ VCS_API vcs_status_t vcs_bits_vjp(const vcs_bits_t *bits, const vcs_bits_argumen
 VCS_API uint32_t vcs_bits_rom_size(const vcs_cart_t *cart);
 VCS_API const uint8_t *vcs_bits_rom(const vcs_cart_t *cart);
 
+/* Refuses a place that is not in the run, as vcs_truth does. */
+VCS_API vcs_status_t vcs_bits_check_places(const vcs_run_t *run, const vcs_place_t *places, size_t count,
+                                           vcs_error_t *error);
+
 /* How far the players' paddles are turned in a machine, as vcs_controls_t has them. */
 VCS_API void vcs_bits_paddles(const vcs_cart_t *cart, const vcs_t *m, int32_t paddles[4]);
 

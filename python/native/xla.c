@@ -62,31 +62,34 @@ static const void *attribute(const XLA_FFI_CallFrame *frame, const char *name, X
   return NULL;
 }
 
-static int number(const XLA_FFI_CallFrame *frame, const char *name, int64_t *value) {
-  const XLA_FFI_Scalar *scalar = attribute(frame, name, XLA_FFI_AttrType_SCALAR);
-  if (!scalar || scalar->dtype != XLA_FFI_DataType_S64) return 0;
-  memcpy(value, scalar->value, sizeof *value);
+/* Reads a number of a type and size; 0: there is none of this name and type. */
+static int scalar(const XLA_FFI_CallFrame *frame, const char *name, XLA_FFI_DataType type, void *value, size_t size) {
+  const XLA_FFI_Scalar *found = attribute(frame, name, XLA_FFI_AttrType_SCALAR);
+  if (!found || found->dtype != type) return 0;
+  memcpy(value, found->value, size);
   return 1;
 }
 
+static int number(const XLA_FFI_CallFrame *frame, const char *name, int64_t *value) {
+  return scalar(frame, name, XLA_FFI_DataType_S64, value, sizeof *value);
+}
+
 static int fraction(const XLA_FFI_CallFrame *frame, const char *name, float *value) {
-  const XLA_FFI_Scalar *scalar = attribute(frame, name, XLA_FFI_AttrType_SCALAR);
-  if (!scalar || scalar->dtype != XLA_FFI_DataType_F32) return 0;
-  memcpy(value, scalar->value, sizeof *value);
-  return 1;
+  return scalar(frame, name, XLA_FFI_DataType_F32, value, sizeof *value);
 }
 
 static int read_attributes(const XLA_FFI_CallFrame *frame, vcs_bits_t *bits, vcs_relax_options_t *relaxed,
                            int64_t *wanted) {
-  int64_t cart, method, fork_window, side;
+  int64_t cart, method, fork_window, side, threads;
   const XLA_FFI_Array *scale = attribute(frame, "scale", XLA_FFI_AttrType_ARRAY);
   const XLA_FFI_Array *bytes = attribute(frame, "relaxed", XLA_FFI_AttrType_ARRAY);
   if (!number(frame, "cart", &cart) || !number(frame, "method", &method) ||
       !number(frame, "fork_window", &fork_window) || !number(frame, "side", &side) ||
-      !number(frame, "wanted", wanted) || !fraction(frame, "alpha", &bits->options.alpha) ||
-      !fraction(frame, "temperature", &bits->options.temperature) || !scale || scale->dtype != XLA_FFI_DataType_F32 ||
-      scale->size != 256 || !bytes || bytes->dtype != XLA_FFI_DataType_U8 ||
-      (bytes->size != 1 && bytes->size != sizeof *relaxed)) {
+      !number(frame, "wanted", wanted) || !number(frame, "threads", &threads) ||
+      !scalar(frame, "budget", XLA_FFI_DataType_F64, &bits->options.budget, sizeof(double)) ||
+      !fraction(frame, "alpha", &bits->options.alpha) || !fraction(frame, "temperature", &bits->options.temperature) ||
+      !scale || scale->dtype != XLA_FFI_DataType_F32 || scale->size != 256 || !bytes ||
+      bytes->dtype != XLA_FFI_DataType_U8 || (bytes->size != 1 && bytes->size != sizeof *relaxed)) {
     return 0;
   }
   if (bytes->size == sizeof *relaxed) bits->relaxed = memcpy(relaxed, bytes->data, sizeof *relaxed);
@@ -95,6 +98,7 @@ static int read_attributes(const XLA_FFI_CallFrame *frame, vcs_bits_t *bits, vcs
   bits->options.fork_window = (int32_t)fork_window;
   bits->options.side = (vcs_side_rule_t)side;
   bits->options.scale = scale->data;
+  bits->options.threads = (int32_t)threads;
   return 1;
 }
 

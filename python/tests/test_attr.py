@@ -58,8 +58,23 @@ def test_other_numbers_can_be_explained(machine):
     assert np.isclose(byte.forward(byte.bits[None]).item(), byte.played.ram[-1][3])
     rom = attr.Problem(cart, state, [0], diffvcs.rom_places(cart, [4092, 4093]), np.eye(cart.height, 160))
     assert rom.saliency().shape == (16,)
-    for wrong in (Pixels(500, 0), np.zeros((3, 3))):
+    for wrong in (
+        Pixels(500, 0), Pixels(-1, 0, 4), Pixels(0, -3, 1, 5), Pixels(158, 0, 4), Pixels(0, 0, 0), Ram(-1), Ram(128), Ram(0, 8),
+        Ram(0, -1), np.zeros((3, 3)),
+    ):  # fmt: skip
         with pytest.raises(ValueError):
             attr.Problem(cart, state, [0], cell, wrong)
     with pytest.raises(ValueError, match="method"):
         byte.attribute("astrology")
+
+
+@pytest.mark.roms
+def test_runs_that_turn_paddles_are_refused():
+    machine = diffvcs.Machine("breakout")
+    machine.act_on("FIRE")
+    cart, state = machine.cart, machine.save()
+    places, weights = diffvcs.ram_places(cart, [70]), np.ones((cart.height, 160), np.float32)
+    with pytest.raises(ValueError, match="paddles turn in this run"):
+        attr.Problem(cart, state, ["LEFT"] * 4, places, weights)
+    still = attr.Problem(cart, state, ["NOOP", "FIRE"], places, weights)
+    assert still.forward(still.bits[None]).item() == pytest.approx(still.played.frames[-1].sum(), rel=1e-6)

@@ -39,6 +39,14 @@ def test_a_batch_is_its_runs(batch):
         assert all(np.array_equal(w[run], a[0]) for w, a in zip(whole, alone))
 
 
+def test_the_state_after_a_run_is_that_of_the_machine(machine):
+    """Every byte of it, the last one on the bus too."""
+    cart, actions = machine.cart, [0, 3, 5]
+    held = np.stack([diffvcs.inputs_of(a) for a in actions])
+    _, after = bits.forward(cart, machine.bits[None], bits.rom_bits(cart)[None], held[None])
+    assert np.array_equal(after[0], diffvcs.run(cart, machine.save(), actions).bits)
+
+
 def test_random_states_run_or_are_refused(batch, random):
     cart, state, rom, inputs = batch
     outcomes = set()

@@ -867,7 +867,7 @@ except KeyboardInterrupt:
 """
 LONG_CALLS = {  # each would take minutes
     "truth": "diffvcs.truth(machine.cart, state, [0] * 400, study.places(played, 'ram,rom'), maps=False, threads=1, played=played)",
-    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 4000, np.tile(diffvcs.ram_places(machine.cart), 5), 0.5, diffvcs.Ram(3), samples=2, threads=1)",
+    "smooth": "diffvcs.smooth(machine.cart, state, [0] * 4000, study.places(played, 'ram,rom'), 0.5, diffvcs.Ram(3), samples=2, threads=1)",
     "score": "diffvcs.score(played, study.places(played, 'ram,rom'), methods=['exact', 'bit'], horizons=[400])",
     "score_game": "study.score_game('demo', pixels=4096)",
     "annotate": "study.annotate('demo', seeds=60, depths=16)",

@@ -208,6 +208,26 @@ def test_jax_acts_on_what_it_sees_and_resets_some():
         assert np.array_equal(info[name], their_info[name].numpy())
 
 
+@pytest.mark.parametrize("where", ["cpu", DEVICE])
+def test_a_reset_of_some_by_jax_has_their_seeds(where):
+    """One seed is that of the first environment that is reset; an array has one for each environment, reset or not."""
+    jax = jax_here()
+    envs, others = (make(4, where, noop_max=30, repeat_action_probability=0.25) for _ in range(2))
+    handle, reset, step = envs.xla()
+    handle, _ = reset(handle, seed=0)
+    others.reset(seed=0)
+    mask, seeds = np.array([False, True, False, True]), np.array([7, 8, 9, 10], np.int32)
+    for ours, theirs in ((5, 5), (seeds, seeds[mask])):
+        handle, (_, info) = jax.jit(lambda h, m, seed=ours: reset(h, seed, m))(handle, mask)
+        _, their_info = others.reset(seed=theirs, options={"reset_mask": mask})
+        expected = np.asarray(their_info["episode_frame_number"])
+        assert np.array_equal(np.asarray(info["episode_frame_number"])[mask], expected[mask])
+        assert len(set(expected[mask].tolist())) == 2  # the seeds choose the number of first frames
+        for action in actions_of(envs, 8):
+            handle, found = step(handle, action)
+            assert np.array_equal(np.asarray(found[0])[mask], np.asarray(others.step(action)[0])[mask])
+
+
 def test_environments_that_jax_has_are_not_used_elsewhere():
     jax = jax_here()
     envs = make()

@@ -70,6 +70,29 @@ def test_flip_refuses_options_that_exact_has_not(played):
         flip(played.cart, played.before, ACTIONS, input_places([0]), fork_window=3)
 
 
+@pytest.mark.parametrize("method", ["exact", "bit"])
+def test_flip_refuses_places_that_truth_refuses(played, method):
+    cart, given = played.cart, (played.cart, played.before, ACTIONS)
+    for wrong in (
+        {"index": 99999}, {"bit": 8}, {"kind": 1, "index": cart.rom.size}, {"kind": 2, "index": 3, "frame": len(ACTIONS)},
+        {"kind": 2, "index": 12}, {"kind": 3},
+    ):  # fmt: skip
+        place = ram_places(cart, [0])[:1]
+        for name, value in wrong.items():
+            place[name] = value
+        with pytest.raises(diffvcs.BadArgument) as theirs:
+            diffvcs.truth(*given, place, played=played)
+        with pytest.raises(diffvcs.BadArgument) as ours:
+            flip(*given, place, method=method, played=played)
+        assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize("method", ["exact", "bit"])
+def test_flips_of_no_places_are_none(played, method):
+    found = flip(played.cart, played.before, ACTIONS, ram_places(played.cart, []), method=method, played=played)
+    assert found.dframe.shape == (0, *played.frames.shape[1:]) and found.dram.shape == (0, 128, 8)
+
+
 def test_no_effect_says_why(played):
     cart = played.cart
     reasons = {}

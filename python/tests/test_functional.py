@@ -133,6 +133,82 @@ def test_weights_have_shapes(example):
     assert np.array_equal(by_byte.dstate, by_bit.dstate)
 
 
+def test_weights_of_another_shape_are_refused_and_flat_ones_are_the_same(example, random):
+    cart, count = example[0], len(example[2])
+    with pytest.raises(ValueError, match=r"dframes has shape \(160, 210\)"):
+        vjp(*example, dframes=np.zeros((160, cart.height)))
+    with pytest.raises(ValueError, match="dframes has shape"):
+        vjp(*example, dframes=np.zeros((cart.height, 160, count)))
+    with pytest.raises(ValueError, match=r"dram has shape \(8, 128\); this run needs \(128, 8\)"):
+        vjp(*example, dram=np.zeros((8, 128)))
+    for name, wrong in (("drom", (8, cart.rom.size)), ("dinput", (12, count)), ("dstate", (cart.state_size, 8))):
+        with pytest.raises(ValueError, match=f"{name} has shape"):
+            jvp(*example, **{name: np.zeros(wrong)})
+    dram, dinput = random.standard_normal((128, 8)), random.standard_normal((count, 12))
+    found, flat = jvp(*example, dram=dram, dinput=dinput), jvp(*example, dram=dram.ravel(), dinput=dinput.ravel())
+    assert np.array_equal(found.dframes, flat.dframes) and found.dframes.any()
+
+
+def test_a_run_of_the_cartridge_without_a_patch_is_refused(example):
+    cart, state, actions = example
+    patch = b"PATCH" + (0x700).to_bytes(3, "big") + b"\0\1" + bytes([int(cart.rom[0x700]) ^ 0xFF]) + b"EOF"
+    played = run(*example)
+    other = diffvcs.Cartridge("demo", patch=patch)
+    assert other.is_like(cart) and not np.array_equal(other.rom, cart.rom)
+    for call in (
+        lambda: vjp(other, state, actions, dram=np.ones(128), played=played),
+        lambda: truth(other, state, actions, ram_places(cart, [0]), played=played),
+    ):
+        with pytest.raises(ValueError, match="`played` is a run of"):
+            call()
+
+
+def test_estimates_execute_what_the_machine_executes_where_a_program_runs_into_the_tia():
+    """Between frames the last byte of RAM is on the bus, and the TIA leaves it in what the processor executes: CLC. With
+    the byte of the last instruction it would be BRK, which jumps elsewhere."""
+    program = bytes.fromhex(
+        "a2ff9a a209bd22f09580ca10f8 a91885ff e690 a9028500850285028502 a9004cfeff 4c00f0eaea c6904c00f0"
+    )
+    cart = diffvcs.Cartridge(program.ljust(4092, b"\0") + b"\x00\xf0\x85\x00")
+    machine = diffvcs.Machine(cart)
+    state, before, actions = machine.save(), int(machine.state["instructions"]), ["NOOP"] * 6
+    for action in actions:
+        machine.act_on(action)
+    executed = int(machine.state["instructions"]) - before
+    cell = ram_places(cart, [0x10])
+    exact = truth(cart, state, actions, cell).dram[:, 0, 0x10]
+    for found in (jvp(cart, state, actions, dram=np.ones(128)), vjp(cart, state, actions, dram=np.ones(128))):
+        assert found.report["instructions"] == executed
+    assert exact.any()
+
+
+def test_smooth_refuses_a_place_that_is_listed_twice(example):
+    places = input_places([0, 0], ["left"])
+    with pytest.raises(ValueError, match="smooth takes different places"):
+        smooth(*example, places, 0.5, Ram(0), samples=4)
+
+
+def test_smooth_takes_a_probability_for_each_place(example):
+    places = input_places([0], ["left", "right"])
+    for wrong in (np.full(3, 0.5), np.full((1, 2), 0.5), np.full(1, 0.5)):
+        with pytest.raises(ValueError, match="probabilities are one number, or one for each of the 2 places"):
+            smooth(*example, places, wrong, Ram(0), samples=4)
+
+
+@pytest.mark.roms
+@pytest.mark.parametrize("profile", ["ale", "xitari"])
+def test_the_first_action_of_a_difficulty_is_that_of_the_derivatives(profile):
+    """Before the first action the difficulty switches are not where it puts them; breakout's paddle depends on them."""
+    cart = diffvcs.Cartridge("breakout", profile)
+    machine = diffvcs.Machine(cart, difficulty=1 if profile == "ale" else 0)
+    state, actions = machine.save(), ["NOOP"] * 4
+    played = run(cart, state, actions)
+    base = truth(cart, state, actions, ram_places(cart, [0]), played=played).base
+    assert base["ram_crc"][0] == zlib.crc32(played.ram[-1]) and base["screen_crc"][0] == zlib.crc32(played.frames[-1])
+    switch = truth(cart, state, actions, diffvcs.state_places(cart, "swchb")[6:7], played=played)
+    assert switch.rows["pixels"].any()  # the game reads it
+
+
 @pytest.mark.roms
 def test_the_cannon_of_space_invaders_moves():
     """docs/joystick.md: RIGHT for a frame moves 20 pixels two frames later, and the derivative is the same 20."""

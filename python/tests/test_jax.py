@@ -133,6 +133,29 @@ def test_gradients_are_the_truth_for_most_bits(example, every_bit_of_ram, capsys
     assert every_bit_of_ram.rate(gradients(example, every_bit_of_ram.weights)[0], capsys) > 0.93
 
 
+def test_hybrid_has_its_budget(machine, example, random):
+    cart, bits, inputs = example
+    tangent, found = np.zeros(bits.shape, np.float32), []
+    at = 8 * cart.offset("ram")
+    tangent[at : at + 1024] = random.standard_normal(1024)
+    for budget in (0.5, 200.0):
+        options = {"method": "hybrid", "budget": budget, "threads": 1}
+        _, (moved, _) = jax.jvp(
+            lambda b, given=options: vj.run(cart, b, inputs, forwards=True, **given), (bits,), (tangent,)
+        )
+        assert np.array_equal(moved, diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, **options).dframes)
+        found.append(np.asarray(moved))
+    assert not np.array_equal(*found)
+
+
+def test_values_may_be_an_array(example):
+    cart, bits, inputs = example
+    values = np.linspace(0, 1, 256, dtype=np.float32)
+    indices = np.asarray(vj.run(cart, bits, inputs)[0]).astype(int)
+    for given in (values, jnp.asarray(values), values.tolist()):
+        assert np.array_equal(vj.run(cart, bits, inputs, values=given)[0], values[indices])
+
+
 def test_wrong_shapes_and_states_are_refused(example):
     cart, bits, inputs = example
     with pytest.raises(ValueError):

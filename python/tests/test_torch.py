@@ -176,6 +176,117 @@ def test_wrong_shapes_and_states_are_refused(example):
         vt.run(cart, torch.ones_like(bits), inputs)
 
 
+def test_forward_mode_is_the_jvp(machine, example, random):
+    cart, bits, inputs = example
+    tangent = random.standard_normal(bits.shape).astype(np.float32)
+    want = diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, method="bit+fork")
+
+    def play(b):
+        return vt.run(cart, b, inputs, method="bit+fork")
+
+    _, (moved, after) = torch.func.jvp(play, (bits,), (torch.from_numpy(tangent),))
+    assert np.array_equal(moved.numpy(), want.dframes) and moved.any()
+    assert np.array_equal(after.numpy(), want.dstate)
+    _, push = torch.func.linearize(play, bits)
+    assert np.array_equal(push(torch.from_numpy(tangent))[0].numpy(), want.dframes)
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(bits, torch.from_numpy(tangent))
+        assert np.array_equal(torch.autograd.forward_ad.unpack_dual(play(dual)[0]).tangent.numpy(), want.dframes)
+
+
+def test_functional_transforms_are_backward(example, random):
+    """grad, vmap of grad, jacrev and jacfwd, of sums of pixels that many bits move."""
+    cart, bits, inputs = example
+    weights = torch.from_numpy(random.normal(size=(2, cart.height * 160)).astype(np.float32))
+
+    def sums(b):
+        return weights @ vt.run(cart, b, inputs, side="mean")[0][-1].flatten()
+
+    rows = []
+    for i in range(2):
+        given = bits.clone().requires_grad_()
+        sums(given)[i].backward()
+        rows.append(given.grad)
+    rows = torch.stack(rows)
+    assert rows.count_nonzero() > 100
+    assert torch.equal(torch.func.grad(lambda b: sums(b)[0])(bits), rows[0])
+    assert torch.equal(torch.func.jacrev(sums)(bits), rows)
+    other = vt.run(cart, bits, inputs)[1]
+    both = torch.func.vmap(torch.func.grad(lambda b: sums(b)[0]))(torch.stack([bits, other]))
+    assert torch.equal(both, torch.stack([torch.func.grad(lambda b: sums(b)[0])(b) for b in (bits, other)]))
+    at = 8 * cart.offset("ram") + torch.arange(32)
+    forward = torch.func.jacfwd(lambda part: sums(bits.index_copy(0, at, part)))(bits[at])
+    assert torch.allclose(forward, rows[:, at], rtol=1e-3, atol=1e-2) and forward.any()
+
+
+def test_vmap_is_one_batch(example, monkeypatch):
+    cart, bits, inputs = example
+    calls, forward = [], vt.core.forward
+    monkeypatch.setattr(
+        vt.core, "forward", lambda *given, **rest: calls.append(given[1].shape[0]) or forward(*given, **rest)
+    )
+    many = torch.stack([inputs, vt.held(4, 5), vt.held(1, 2)], 1)
+    pixels, _ = torch.func.vmap(lambda held: vt.run(cart, bits, held), in_dims=1)(many)
+    assert calls == [3]
+    assert torch.equal(pixels, vt.run(cart, bits, many.movedim(1, 0))[0])
+
+
+def test_second_derivatives_are_refused(example):
+    cart, bits, inputs = example
+    given = bits.clone().requires_grad_()
+    (first,) = torch.autograd.grad(vt.run(cart, given, inputs)[0].square().sum(), given, create_graph=True)
+    with pytest.raises(NotImplementedError, match="no second derivatives"):
+        first.sum().backward()
+
+
+def test_the_fake_kernel_knows_how_results_lie_in_memory(example):
+    """A batch whose first dimension is not the slowest in memory, as a transposed one."""
+    cart, bits, inputs = example
+    given = torch.stack([bits] * 3, 1).t()
+    assert not given.is_contiguous()
+    rom, held = vt.rom_bits(cart).expand(3, -1), inputs.expand(3, -1, -1)
+    pixels, after = torch.ops.diffvcs.run(given, rom, held, vt._key(cart, {}))
+    arguments = (given, rom, held, pixels, after, [True, True, True], vt._key(cart, {}))
+    torch.library.opcheck(torch.ops.diffvcs.run_vjp.default, arguments, test_utils=("test_faketensor",))
+    assert torch.ops.diffvcs.run_vjp(*arguments)[0].is_contiguous()
+    with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        fake = [mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        assert all(made.is_contiguous() for made in torch.ops.diffvcs.run_vjp(*fake))
+
+
+def test_compiled_gradients_are_those_that_are_not(example):
+    cart, bits, inputs = example
+    given = torch.stack([bits] * 3, 1).t().requires_grad_()
+    held = torch.stack([inputs, vt.held(4, 5), vt.held(1, 2)])
+
+    def loss(b):
+        return vt.run(cart, b, held)[0].square().sum()
+
+    (want,) = torch.autograd.grad(loss(given), given)
+    (found,) = torch.autograd.grad(torch.compile(loss, backend="aot_eager")(given), given)
+    assert torch.equal(found, want) and want.any()
+
+
+def test_options_may_be_numpy_values(example):
+    cart, bits, inputs = example
+    values = np.linspace(0, 1, 256, dtype=np.float32)
+    pixels, _ = vt.run(cart, bits, inputs, values=values, alpha=np.float32(6), fork_window=np.int64(0))
+    indices = vt.run(cart, bits, inputs)[0].numpy().astype(int)
+    assert np.array_equal(pixels.numpy(), values[indices])
+
+
+def test_a_single_number_as_an_image_is_refused(example):
+    cart, bits, inputs = example
+    with pytest.raises(ValueError, match="rom end with the bits"):
+        vt.run(cart, bits, inputs, torch.tensor(1.0))
+
+
+def test_compile_traces_the_run_as_one_graph(example):
+    cart, bits, inputs = example
+    f = torch.compile(lambda b, r: vt.run(cart, b, inputs, r)[0].sum(), backend="aot_eager", fullgraph=True)
+    assert f(bits, vt.rom_bits(cart)) == vt.run(cart, bits, inputs)[0].sum()
+
+
 def test_compile_traces_through(example):
     cart, bits, inputs = example
     f = torch.compile(lambda b: vt.run(cart, b, inputs)[0].sum(), backend="aot_eager", fullgraph=False)

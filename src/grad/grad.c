@@ -168,6 +168,7 @@ static vcs_status_t prepare(walk_t *walk, int32_t rows, vcs_error_t *error) {
       (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames, s->rule == VCS_SIDE_TANGENT))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
+  if (whole) vcs_read_all_ram(walk->machine); /* the next frame begins as after a step of an environment */
   walk->report.instructions += (uint64_t)walk->tape->count;
   uint16_t *latched = realloc(s->latched, (size_t)walk->tape->event_count * sizeof *latched);
   if (!latched) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -436,6 +437,7 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
     memcpy(walk->starts + walk->size * (size_t)f, walk->machine, walk->size);
     vcs_console_control(run->cart, walk->machine, &run->controls[f]);
     if (f + 1 < run->frames || after_last) vcs_frame(run->cart, walk->machine, NULL);
+    vcs_read_all_ram(walk->machine);
     vcs_rewards_play(&walk->rewards, f, walk->machine);
   }
   memset(s->live, 0, walk->size);

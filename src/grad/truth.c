@@ -29,8 +29,9 @@ enum { RAM_BYTES = 128, RAM_BITS = 1024 };
 
 void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_run_t *run) {
   for (int32_t i = 0; i < frames; i++) {
-    controls[i] = (vcs_controls_t){.paddle = {env->paddle[0], env->paddle[1], 0, 0}};
+    controls[i] = (vcs_controls_t){.paddle = {env->paddle[0], env->paddle[1], env->far_paddle[0], env->far_paddle[1]}};
   }
+  vcs_env_hold_switches(env); /* before the first action they are where the console was switched on with them */
   if (!env->draw_history.exact)
     vcs_draw_history_redraw(&env->draw_history, env->cart); /* the run looks at both frame buffers */
   *run = (vcs_run_t){env->cart, env->m, env->draw_history.frames, controls, frames};

@@ -103,6 +103,11 @@ static joint_action_t joint_action(int player_a, int player_b) {
   return (joint_action_t){{player_a, player_b, 0, 0}, {1, 1, 1, 1}};
 }
 
+void vcs_env_hold_switches(vcs_env_t *env) {
+  if (env->profile == VCS_PROFILE_XITARI) return;
+  env->m->swchb = (uint8_t)((env->m->swchb & 0x3F) | (env->difficulty & 1) << 6 | (env->difficulty & 2) << 6);
+}
+
 static void hold_actions(vcs_env_t *env, joint_action_t all) {
   vcs_controls_t controls = {
       {0, 0}, {env->paddle[0], env->paddle[1], env->far_paddle[0], env->far_paddle[1]}, {0, 0}, 0};
@@ -118,9 +123,7 @@ static void hold_actions(vcs_env_t *env, joint_action_t all) {
   }
   if (all.action[0] == VCS_PRESS_RESET) controls.console = VCS_CONSOLE_RESET;
   if (all.action[0] == VCS_PRESS_SELECT) controls.console = VCS_CONSOLE_SELECT;
-  if (env->profile != VCS_PROFILE_XITARI) { /* the difficulty switches are held in place from the first action on */
-    env->m->swchb = (uint8_t)((env->m->swchb & 0x3F) | (env->difficulty & 1) << 6 | (env->difficulty & 2) << 6);
-  }
+  vcs_env_hold_switches(env); /* from the first action on */
   vcs_control(env->cart, env->m, &controls);
 }
 

@@ -80,6 +80,9 @@ void vcs_env_use_rules(vcs_env_t *env);
 /* Returns the VCS_HELD_... bits of an action; 0 for an invalid action. */
 uint8_t vcs_action_held(int action);
 
+/* Puts the difficulty switches where every action holds them; profile xitari leaves them alone. */
+void vcs_env_hold_switches(vcs_env_t *env);
+
 /* The parts of creation and reset, for batches. vcs_env_setup needs `m` and the memory of `draw_history`, and does not
  * boot; vcs_env_boot is the rest of creation and vcs_env_reload; vcs_env_begin and vcs_env_open are vcs_env_reset;
  * vcs_env_begin_early, the reset of the console and VCS_ENV_EARLY_FRAMES frames, and vcs_env_begin_rest are
