@@ -25,6 +25,7 @@
 #include "carts.h"
 #include "core/splitmix.h"
 #include "grad/concurrent.h"
+#include "host/progress.h"
 #include "ragged.h"
 #include "need.h"
 
@@ -630,6 +631,35 @@ static void test_walk_does_not_depend_on_threads(void **context) {
   close_fixture(&fixture);
 }
 
+/* A call that is stopped lists nothing and adds nothing. */
+static void test_an_interrupted_jacobian_is_cancelled(void **context) {
+  (void)context;
+  enum { COUNT = 50, ROOM = 1 << 16 };
+  vcs_place_t places[COUNT];
+  static vcs_jacobian_entry_t entries[ROOM];
+  uint8_t outcomes[COUNT];
+  float adjoints[COUNT] = {0}, ram[1024];
+  fixture_t fixture;
+  size_t count = 1;
+  const vcs_stop_flag_t stop = 1;
+  random_state = 11;
+  assert_true(open_own(&fixture, false, 40));
+  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&fixture);
+  for (int i = 0; i < 1024; i++) ram[i] = 1;
+  const vcs_jacobian_options_t options = {.of = VCS_OF_RAM, .threads = 1};
+  const vcs_jacobian_outputs_t outputs = {.ram = ram};
+  const vcs_stop_flag_t *before = vcs_interrupt_watch(&stop);
+  const vcs_status_t listed =
+      vcs_jacobian(&fixture.run, &options, places, NULL, COUNT, entries, ROOM, &count, outcomes, NULL);
+  const vcs_status_t added = vcs_jacobian_vjp(&fixture.run, &options, places, COUNT, &outputs, adjoints, NULL);
+  vcs_interrupt_watch(before);
+  assert_int_equal(listed, VCS_CANCELLED);
+  assert_int_equal(added, VCS_CANCELLED);
+  assert_int_equal(count, 0);
+  for (size_t i = 0; i < COUNT; i++) assert_true(adjoints[i] == 0 && outcomes[i] != VCS_TRUTH_RAN);
+  close_fixture(&fixture);
+}
+
 /* Entries are exactly what rows count; products are those of the maps; too little room is reported. */
 static void test_jacobian_has_what_rows_and_maps_have(void **context) {
   (void)context;
@@ -759,6 +789,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_walk_of_small_programs),
       cmocka_unit_test(test_walk_of_games),
       cmocka_unit_test(test_walk_does_not_depend_on_threads),
+      cmocka_unit_test(test_an_interrupted_jacobian_is_cancelled),
       cmocka_unit_test(test_jacobian_has_what_rows_and_maps_have),
       cmocka_unit_test(test_bits_of_latches_that_matter),
   };
