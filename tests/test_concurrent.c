@@ -25,6 +25,7 @@
 #include "carts.h"
 #include "core/splitmix.h"
 #include "grad/concurrent.h"
+#include "host/progress.h"
 #include "ragged.h"
 #include "need.h"
 
@@ -536,6 +537,60 @@ static void test_walk_on_programs_that_are_no_games(void **context) {
   assert_int_equal(found.refused, 0); /* with this seed */
 }
 
+/* Programs of a few lines, each with something that the walk once missed. Their last jump goes to the frame's begin. */
+static const struct {
+  const char *what;
+  uint8_t code[104];
+} programs[] = {
+    {"PLA with SP = $FF reads undriven bits of the TIA from the byte of RAM at $FF",
+     {0x78, 0xD8, 0xA2, 0xFF, 0x9A, 0xA9, 0x00, 0x95, 0x80, 0xCA, 0xD0, 0xFB,             /* clears RAM */
+      0xA9, 0x15, 0x85, 0xFF,                                                             /* LDA #$15, STA $FF */
+      0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0xA9, 0x00, 0x85, 0x02, 0x85, 0x00, /* frame: VSYNC */
+      0xA2, 0xFF, 0x9A, 0x68, 0x85, 0x90,                                                 /* TXS, PLA, STA $90 */
+      0xA0, 0xFF, 0x85, 0x02, 0x88, 0xD0, 0xFB, 0x4C, 0x10, 0xF0}},                       /* 255 lines, JMP frame */
+    {"a loop of $80 turns, whose time WSYNC absorbs, takes a frame beyond the limit of instructions",
+     {0x78, 0xD8, 0xA2, 0xFF, 0x9A, 0xA9, 0x00, 0x85, 0x80,             /* STA $80 */
+      0xA6, 0x80, 0xF0, 0x03, 0xCA, 0xD0, 0xFD, 0x85, 0x02,             /* frame: LDX $80, DEX, BNE, WSYNC */
+      0xA9, 0x0E, 0x85, 0x09,                                           /* STA COLUBK */
+      0xA0, 0x7B, 0xA2, 0x64, 0xCA, 0xD0, 0xFD, 0x88, 0xD0, 0xF8,       /* 123 times 100 turns */
+      0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, /* 24,992 instructions in all */
+      0xEA, 0xEA, 0xEA, 0xE6, 0x91, 0x85, 0x02, 0x4C, 0x09, 0xF0}},     /* INC $91, WSYNC, JMP frame */
+    {"a flip that follows with another Y reads collisions in every line, until it costs too much",
+     {0x78, 0xD8, 0xA2, 0xFF, 0x9A, 0xA9, 0x00, 0x95, 0x80, 0xCA, 0xD0, 0xFB,             /* clears RAM */
+      0x85, 0x02, 0xA9, 0x00, 0x85, 0x80, 0xA2, 0x05, 0xCA, 0xD0, 0xFD, 0x85, 0x10,       /* RESP0 */
+      0xA9, 0x10, 0x85, 0x0D, 0xA9, 0x0E, 0x85, 0x06, 0x85, 0x08,                         /* PF0, colours */
+      0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02,                         /* frame: VSYNC */
+      0xA9, 0x00, 0x85, 0x00, 0x85, 0x01, 0xA4, 0x80, 0xA2, 0xFF,                         /* LDY $80, LDX #255 */
+      0x85, 0x02, 0xA5, 0x80, 0x85, 0x1B, 0xA9, 0x00, 0xE0, 0x64, 0xD0, 0x02, 0xA9, 0xFF, /* line: GRP0 = $80 */
+      0x85, 0x0F, 0x85, 0x0E, 0x85, 0x2C,                                                 /* PF1, PF2, CXCLR */
+      0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA,                   /* the beam passes P0 */
+      0x24, 0x02, 0x10, 0x02, 0xE6, 0x92,                                                 /* BIT CXP0FB, INC $92 */
+      0xCA, 0xD0, 0xD8, 0xA9, 0x00, 0x85, 0x1B, 0x85, 0x02, 0x4C, 0x23, 0xF0}},           /* JMP frame */
+    {"a latch of collisions is read in one frame of eight, and never cleared",
+     {0x78, 0xD8, 0xA2, 0xFF, 0x9A, 0xA9, 0x00, 0x95, 0x80, 0xCA, 0xD0, 0xFB,             /* clears RAM */
+      0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0xA9, 0x00, 0x85, 0x02, 0x85, 0x00, /* frame: VSYNC */
+      0xE6, 0x80, 0xA5, 0x80, 0x29, 0x07, 0xD0, 0x06, 0xA5, 0x00, 0x29, 0xC0, 0x85, 0x90, /* CXM0P to $90 */
+      0xA0, 0xFF, 0x85, 0x02, 0x88, 0xD0, 0xFB, 0x4C, 0x0C, 0xF0}},                       /* 255 lines, JMP frame */
+};
+
+static void test_walk_of_small_programs(void **context) {
+  (void)context;
+  static vcs_place_t places[PLACES_MOST];
+  uint8_t image[4096] = {0};
+  for (size_t i = 4092; i < 4096; i++) image[i] = i & 1 ? 0xF0 : 0;
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    memcpy(image, programs[i].code, sizeof programs[i].code);
+    for (int played = 20; played < 28; played++) {
+      const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
+      fixture_t fixture;
+      random_state = 5;
+      assert_true(open_fixture(&fixture, image, sizeof image, &options, played));
+      assert_int_equal(differ_singles(&fixture, programs[i].what, places, state_places(places)), 0);
+      close_fixture(&fixture);
+    }
+  }
+}
+
 static void test_walk_of_games(void **context) {
   (void)context;
   static const char *const names[] = {"pong", "space_invaders", "seaquest", "montezuma_revenge"};
@@ -573,6 +628,35 @@ static void test_walk_does_not_depend_on_threads(void **context) {
         VCS_OK);
     for (size_t i = 0; i < COUNT * HORIZONS; i++) assert_true(same_row(&rows[0][i], &rows[threads - 1][i]));
   }
+  close_fixture(&fixture);
+}
+
+/* A call that is stopped lists nothing and adds nothing. */
+static void test_an_interrupted_jacobian_is_cancelled(void **context) {
+  (void)context;
+  enum { COUNT = 50, ROOM = 1 << 16 };
+  vcs_place_t places[COUNT];
+  static vcs_jacobian_entry_t entries[ROOM];
+  uint8_t outcomes[COUNT];
+  float adjoints[COUNT] = {0}, ram[1024];
+  fixture_t fixture;
+  size_t count = 1;
+  const vcs_stop_flag_t stop = 1;
+  random_state = 11;
+  assert_true(open_own(&fixture, false, 40));
+  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&fixture);
+  for (int i = 0; i < 1024; i++) ram[i] = 1;
+  const vcs_jacobian_options_t options = {.of = VCS_OF_RAM, .threads = 1};
+  const vcs_jacobian_outputs_t outputs = {.ram = ram};
+  const vcs_stop_flag_t *before = vcs_interrupt_watch(&stop);
+  const vcs_status_t listed =
+      vcs_jacobian(&fixture.run, &options, places, NULL, COUNT, entries, ROOM, &count, outcomes, NULL);
+  const vcs_status_t added = vcs_jacobian_vjp(&fixture.run, &options, places, COUNT, &outputs, adjoints, NULL);
+  vcs_interrupt_watch(before);
+  assert_int_equal(listed, VCS_CANCELLED);
+  assert_int_equal(added, VCS_CANCELLED);
+  assert_int_equal(count, 0);
+  for (size_t i = 0; i < COUNT; i++) assert_true(adjoints[i] == 0 && outcomes[i] != VCS_TRUTH_RAN);
   close_fixture(&fixture);
 }
 
@@ -702,8 +786,10 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_walk_equals_running_again),
       cmocka_unit_test(test_walk_rebuilds_machines),
       cmocka_unit_test(test_walk_on_programs_that_are_no_games),
+      cmocka_unit_test(test_walk_of_small_programs),
       cmocka_unit_test(test_walk_of_games),
       cmocka_unit_test(test_walk_does_not_depend_on_threads),
+      cmocka_unit_test(test_an_interrupted_jacobian_is_cancelled),
       cmocka_unit_test(test_jacobian_has_what_rows_and_maps_have),
       cmocka_unit_test(test_bits_of_latches_that_matter),
   };

@@ -589,20 +589,22 @@ static int inexact_bits(const fixture_t *fixture, const vcs_grad_options_t *opti
   return inexact;
 }
 
-/* A division by subtraction, however many turns of the loop a bit of the dividend adds: along a whole flip by detours,
- * along half of it by a region. */
+/* A division by subtraction. */
+static const uint8_t division[] = {0xA5, 0x80, 0x38, 0xA0, 0xFF,              /* LDA $80  SEC  LDY #$FF */
+                                   0xC8, 0xE9, 0x0F, 0xB0, 0xFB,              /* turn: INY  SBC #15  BCS turn */
+                                   0x84, 0x81, 0x85, 0x82,                    /* STY $81  STA $82 */
+                                   0xA2, 0x02, 0x86, 0x00,                    /* over: LDX #2  STX VSYNC */
+                                   0x85, 0x02, 0x85, 0x02, 0x85, 0x02,        /* STA WSYNC, three times */
+                                   0xA0, 0x00, 0x84, 0x00, 0x4C, 0x0E, 0xF0}; /* LDY #0  STY VSYNC  JMP over */
+enum { DIVIDEND = 100, DIVISOR_AT = 7 };
+
+/* However many turns of the loop a bit of the dividend adds: along a whole flip by detours, along half of it by a
+ * region. */
 static void test_a_division_is_exact(void **state) {
-  static const uint8_t program[] = {0xA5, 0x80, 0x38, 0xA0, 0xFF,              /* LDA $80  SEC  LDY #$FF */
-                                    0xC8, 0xE9, 0x0F, 0xB0, 0xFB,              /* turn: INY  SBC #15  BCS turn */
-                                    0x84, 0x81, 0x85, 0x82,                    /* STY $81  STA $82 */
-                                    0xA2, 0x02, 0x86, 0x00,                    /* over: LDX #2  STX VSYNC */
-                                    0x85, 0x02, 0x85, 0x02, 0x85, 0x02,        /* STA WSYNC, three times */
-                                    0xA0, 0x00, 0x84, 0x00, 0x4C, 0x0E, 0xF0}; /* LDY #0  STY VSYNC  JMP over */
-  enum { DIVIDEND = 100 };
   static uint8_t image[4096];
   static fixture_t fixture;
   (void)state;
-  vcs_cart_t *cart = load_program(image, program, sizeof program, &fixture);
+  vcs_cart_t *cart = load_program(image, division, sizeof division, &fixture);
   fixture.start.p = 0;
   fixture.start.ram[0] = DIVIDEND;
   vcs_grad_options_t options;
@@ -611,6 +613,45 @@ static void test_a_division_is_exact(void **state) {
   assert_int_equal(inexact_bits(&fixture, &options, 1), 0);
   assert_int_equal(inexact_bits(&fixture, &options, 0.5F), 0);
   vcs_cart_free(cart);
+}
+
+/* A workspace keeps nothing of a cartridge whose memory another one has now: here they divide by 15 and by 14. */
+static void test_a_workspace_serves_another_cartridge_at_the_same_address(void **state) {
+  static uint8_t image[4096];
+  static fixture_t fixture;
+  static vcs_cart_t here;
+  out_t found[2];
+  (void)state;
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  options.fork_window = 256;
+  vcs_grad_workspace_t *kept = vcs_grad_workspace_create();
+  assert_non_null(kept);
+  for (uint8_t divisor = 15; divisor >= 14; divisor--) {
+    uint8_t program[sizeof division];
+    memcpy(program, division, sizeof program);
+    program[DIVISOR_AT] = divisor;
+    vcs_cart_t *cart = load_program(image, program, sizeof program, &fixture);
+    here = *cart;
+    fixture.cart = fixture.run.cart = &here;
+    fixture.start.p = 0;
+    fixture.start.ram[0] = DIVIDEND;
+    for (int i = 0; i < 2; i++) {
+      in_t in = {floats(fixture.size), floats(fixture.rom), NULL};
+      found[i] = (out_t){floats(fixture.size), {NULL, NULL}};
+      in.rom[8 * DIVISOR_AT + 1] = 0.5F;
+      workspace = i ? kept : NULL;
+      product(false, &fixture, &options, &in, &found[i]);
+      out_t nothing = {NULL, {NULL, NULL}};
+      free_all(&in, &nothing);
+    }
+    workspace = NULL;
+    assert_memory_equal(found[0].state, found[1].state, fixture.size * sizeof(float));
+    in_t nothing = {NULL, NULL, NULL};
+    for (int i = 0; i < 2; i++) free_all(&nothing, &found[i]);
+    vcs_cart_free(cart);
+  }
+  vcs_grad_workspace_free(kept);
 }
 
 /* A byte of a table moves in several bits at once, through a sum and two comparisons; what follows happens only if both
@@ -961,6 +1002,7 @@ int main(int argc, char **argv) {
     cmocka_unit_test(test_forks_stay_finite),
     cmocka_unit_test(test_forks_see_what_brk_pushes),
     cmocka_unit_test(test_a_division_is_exact),
+    cmocka_unit_test(test_a_workspace_serves_another_cartridge_at_the_same_address),
     cmocka_unit_test(test_bytes_move_as_a_whole),
     cmocka_unit_test(test_results_are_the_same_every_time_and_added),
     cmocka_unit_test(test_a_workspace_makes_no_difference),

@@ -451,6 +451,9 @@ static void test_truth_refuses_what_is_not_there(void **context) {
   assert_int_equal(vcs_truth_sets(&fixture.run, NULL, &fine, descending, 2, &results, &error), VCS_BAD_ARGUMENT);
   assert_int_equal(vcs_truth(&fixture.run, NULL, &fine, 1, &results, &error), VCS_OK);
   assert_int_equal(vcs_truth(&fixture.run, NULL, NULL, 0, &results, &error), VCS_OK);
+  assert_int_equal(vcs_truth(&fixture.run, NULL, NULL, 1, &results, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_truth_sets(&fixture.run, NULL, &fine, NULL, 1, &results, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_truth_pairs(&fixture.run, NULL, &fine, 1, NULL, 1, &results, &error), VCS_BAD_ARGUMENT);
   close_fixture(&fixture);
 }
 

@@ -321,12 +321,12 @@ typedef struct {
 } vcs_jacobian_entry_t;
 
 /* The Jacobian in coordinates: every output that differs, by flip, horizon, `of` and index, ascending. Set i is
- * places[ends[i - 1]] up to but not including
- * places[ends[i]]; if `ends` is NULL each place is a set of its own. `entries` is the
- * caller's, with room for `capacity`; *count is set to how many there are. If they do not fit, the first `capacity` are
- * filled in and the call returns VCS_BAD_ARGUMENT, with the number needed in its message; a call with capacity 0 asks
- * for the number, at the full price. `outcomes` (or NULL) receives VCS_TRUTH_... for each set: one that is impossible
- * has no entries. Results do not depend on the number of threads. */
+ * places[ends[i - 1]] up to but not including places[ends[i]]; if `ends` is NULL each place is a set of its own.
+ * `entries` is the caller's, with room for `capacity`; *count is set to how many there are. If they do not fit, the
+ * first `capacity` are filled in and the call returns VCS_BAD_ARGUMENT, with the number needed in its message; a call
+ * with capacity 0 returns the number alone, at the full price. `outcomes` (or NULL) receives VCS_TRUTH_... for each
+ * set: one that is impossible has no entries. Results do not depend on the number of threads. An interrupted call
+ * returns VCS_CANCELLED, with *count 0. */
 VCS_API vcs_status_t vcs_jacobian(const vcs_run_t *run, const vcs_jacobian_options_t *options,
                                   const vcs_place_t *places, const size_t *ends, size_t set_count,
                                   vcs_jacobian_entry_t *entries, size_t capacity, size_t *count, uint8_t *outcomes,
@@ -340,9 +340,9 @@ typedef struct {
 
 /* The exact Jacobian's product with a tangent on each place, added to `outputs`; and that of its transpose with
  * adjoints in `outputs`, added to adjoints[place]. A column is F with the bit set minus F with the bit clear
- * (vcs_truth). `options->of` is ignored: the
- * products use the outputs that are not NULL. Sums are made in the order of
- * entries, in double precision, so they do not depend on the number of threads. */
+ * (vcs_truth). `options->of` is ignored: the products use the outputs that are not NULL. Sums are made in the order of
+ * entries, in double precision, so they do not depend on the number of threads. An interrupted call returns
+ * VCS_CANCELLED and adds nothing. */
 VCS_API vcs_status_t vcs_jacobian_jvp(const vcs_run_t *run, const vcs_jacobian_options_t *options,
                                       const vcs_place_t *places, size_t count, const float *tangents,
                                       const vcs_jacobian_outputs_t *outputs, vcs_error_t *error);

@@ -460,8 +460,26 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   return true;
 }
 
+/* Removes a flip from the followers, and sets *registers to its key ^ the base's. False: it is not one of them. */
+static bool remove_follower(vcs_concurrent_t *walk, size_t number, uint64_t *registers) {
+  vcs_followers_t *followers = &walk->followers;
+  for (uint32_t i = 0; i < followers->count; i++) {
+    if (followers->flip[i] != number) continue;
+    *registers = followers->registers[i];
+    followers->count--;
+    followers->flip[i] = followers->flip[followers->count];
+    followers->registers[i] = followers->registers[followers->count];
+    return true;
+  }
+  return false;
+}
+
 /* Lets a flip leave the walk at once: it is run outside the walk, from the beginning. */
-static void leave_walk(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, LEFT); }
+static void leave_walk(vcs_concurrent_t *walk, size_t number) {
+  uint64_t registers;
+  if (is_following(walk, number)) remove_follower(walk, number, &registers);
+  set_status(walk, number, LEFT);
+}
 
 /* ---- Flips that cost too much ------------------------------------------------------------------------------------
  *
@@ -632,14 +650,9 @@ static void fall_asleep(vcs_concurrent_t *walk, size_t number, uint64_t register
 
 /* Runs a flip that sleeps or follows from a row on. */
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
-  vcs_followers_t *followers = &walk->followers;
-  for (uint32_t i = 0; i < followers->count && is_following(walk, number); i++) {
-    if (followers->flip[i] != number) continue;
-    fall_asleep(walk, number, followers->registers[i], row);
-    followers->count--;
-    followers->flip[i] = followers->flip[followers->count];
-    followers->registers[i] = followers->registers[followers->count];
-  }
+  uint64_t registers;
+  if (is_following(walk, number) && remove_follower(walk, number, &registers))
+    fall_asleep(walk, number, registers, row);
   restore(walk, number, row);
   run_flip(walk, number, row);
 }
@@ -1051,6 +1064,10 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
     flip->beam.unknown |= (uint16_t)~walk->frame->live_collisions;
     set_dirty(walk, number, true);
   }
+  if (frame == 0) { /* a latch that differs and that no frame reads so far: its value is not kept */
+    const uint16_t flipped = flip->beam.tia.collisions ^ walk->frame->segments[0].before.collisions;
+    flip->beam.unknown |= (uint16_t)(flipped & ~walk->frame->live_collisions);
+  }
   flip->beam_begun = flip->beam;
   flip->beam_begun.unknown = unknown;
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
@@ -1107,7 +1124,8 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
     walk->recorded = record_frame(walk, frame + 1) ? frame + 2 : -1;
     walk->frame->live_collisions |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].read_collisions : 0xFFFF;
   }
-  walk->frame->live_collisions |= walk->missed_collisions;
+  /* Which flips share a walk depends on the number of threads, and so does what they have missed. */
+  if (!walk->callbacks->keeps_all) walk->frame->live_collisions |= walk->missed_collisions;
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
@@ -1219,6 +1237,8 @@ static bool leave_after_frame(vcs_concurrent_t *walk, size_t number, int32_t fra
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
   const uint64_t effort = walk->effort;
+  const int64_t instructions = (int64_t)walk->frame->rows[walk->frame->count].number + flip->extra;
+  if (flip->status == ASLEEP && instructions > VCS_FRAME_INSTRUCTIONS) leave_walk(walk, number); /* it does not end */
   if (flip->status == LEFT) {
     set_dirty(walk, number, false);
     return;

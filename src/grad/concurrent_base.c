@@ -83,12 +83,14 @@ static void replace_ram(watch_t *watch, unsigned location) {
 /* Returns the watch of the bus: the core passes the frame's notes as `video`, and their context is the watch. */
 static watch_t *watch_of(vcs_video_t *video) { return ((vcs_beam_note_t *)(void *)video)->context; }
 
-/* Whether a read is the dummy read of the stack that JSR and all pulls make first, whose value they do not use. */
+/* Whether a read is the dummy read of the stack that JSR and all pulls make first, whose value they do not use. At $1FF
+ * it leaves the byte on the bus from which a pull then reads undriven bits of the TIA at $100. */
 static bool is_dummy(const watch_t *watch, uint16_t addr) {
   enum { JSR = 0x20, PLP = 0x28, RTI = 0x40, RTS = 0x60, PLA = 0x68 };
   const uint8_t o = watch->data->opcode;
   const int number = o == JSR ? 2 : 1;
-  return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
+  if (addr >> 8 != 1 || watch->reads != number) return false;
+  return o == JSR || ((o == PLP || o == RTI || o == RTS || o == PLA) && addr != 0x1FF);
 }
 
 /* Whether an address is in the cartridge's window and finds a byte of the image without a side effect. */

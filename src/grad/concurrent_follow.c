@@ -210,13 +210,13 @@ VCS_HOT_FN uint64_t set_registers(const row_context_t *context, uint64_t registe
 #define CAN_STORE(code, access)                                                                                \
   (VCS_ACCESS_##access == VCS_ACCESS_WRITE || VCS_ACCESS_##access == VCS_ACCESS_MODIFY || (code) == VCS_PHA || \
    (code) == VCS_PHP)
-#define EVALUATE_STACKED(code)                                                                     \
-  if ((code) == VCS_PHA) result = store(context, addr, (uint8_t)(flip_key >> VCS_KEY_A), &stored); \
-  if ((code) == VCS_PHP) result = store(context, addr, (uint8_t)(flip_key >> VCS_KEY_P), &stored); \
-  if ((code) == VCS_PLA && find_operand(context, flip, addr, &value)) {                            \
-    vcs_op_LDA(cpu, value);                                                                        \
-    after = set_registers(context, after, cpu, VCS_OF_A | VCS_OF_NZ);                              \
-    result = VCS_FOLLOWS;                                                                          \
+#define EVALUATE_STACKED(code)                                                                        \
+  if ((code) == VCS_PHA) result = store(context, addr, (uint8_t)(flip_key >> VCS_KEY_A), &stored);    \
+  if ((code) == VCS_PHP) result = store(context, addr, (uint8_t)(flip_key >> VCS_KEY_P), &stored);    \
+  if ((code) == VCS_PLA && context->operand.differing && find_operand(context, flip, addr, &value)) { \
+    vcs_op_LDA(cpu, value);                                                                           \
+    after = set_registers(context, after, cpu, VCS_OF_A | VCS_OF_NZ);                                 \
+    result = VCS_FOLLOWS;                                                                             \
   }
 #define EVALUATE_IMPLIED(operation) vcs_do_##operation(context->cart, context->m, cpu, NULL), result = VCS_FOLLOWS;
 #define EVALUATE_READ(operation) vcs_op_##operation(cpu, value), result = VCS_FOLLOWS;

@@ -44,7 +44,7 @@ static bool move_number(vcs_t *m, size_t offset, float tangent) {
   uint32_t number;
   if ((float)by != tangent) return false;
   memcpy(&number, bytes, sizeof number);
-  number += (uint32_t)(by * (paddle ? VCS_PADDLE_STEP : 1));
+  number += (uint32_t)by * (paddle ? (uint32_t)VCS_PADDLE_STEP : 1);
   memcpy(bytes, &number, sizeof number);
   return true;
 }

@@ -73,6 +73,8 @@ void vcs_forks_free(vcs_forks_t *f) {
 void vcs_forks_restart(vcs_forks_t *f) {
   const vcs_grad_report_t nothing = {0};
   f->report = nothing;
+  free(f->regions.rom); /* the cartridge may be another one at the address of the one before */
+  f->regions.rom = NULL;
 }
 
 void vcs_forks_report(const vcs_forks_t *f, vcs_grad_report_t *report) { *report = f->report; }
@@ -88,7 +90,10 @@ bool vcs_forks_room(void **array, size_t count, size_t size) {
 void vcs_forks_differ(vcs_forks_t *f, uint32_t slot, float by) {
   if (f->difference_count == f->difference_capacity) {
     int32_t wanted = f->difference_capacity ? 2 * f->difference_capacity : 1024;
-    if (!vcs_forks_room((void **)&f->differences, (size_t)wanted, sizeof *f->differences)) return;
+    if (!vcs_forks_room((void **)&f->differences, (size_t)wanted, sizeof *f->differences)) {
+      f->failed = true;
+      return;
+    }
     f->difference_capacity = wanted;
   }
   vcs_difference_t difference = {slot, by};
@@ -418,7 +423,7 @@ bool vcs_forks_find(vcs_forks_t *f) {
     f->by_row[fork->meets] = b;
   }
   for (int32_t i = 0; i < tape->count; i++) f->first[tape->rows[i].pc & (ADDRESSES - 1)] = -1;
-  f->known = vcs_regions_begin(f, f->along);
+  f->known = !f->failed && vcs_regions_begin(f, f->along);
   f->failed = !f->known;
   return f->known;
 }

@@ -342,6 +342,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
     return VCS_OK;
   }
   walk_tape_backwards(walk);
+  if (walk->forks && vcs_forks_failed(walk->forks)) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   cut_between(walk, frame);
   vcs_link_controls(s, before, controls, inputs);
   return VCS_OK;

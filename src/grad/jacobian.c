@@ -18,6 +18,7 @@
 #include "grad/watch.h"
 #include "host/files.h"
 #include "host/options.h"
+#include "host/progress.h"
 
 enum { RAM_BYTES = 128, RAM_BITS = 1024, ALL_OUTPUTS = 63 };
 
@@ -230,6 +231,7 @@ static vcs_status_t gather_all(gather_t *gather, const vcs_run_t *run, const vcs
   if (status == VCS_OK && gather->failed) {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for what %zu flips change", count);
   }
+  if (status == VCS_OK && vcs_interrupted()) status = vcs_error_fill(error, VCS_CANCELLED, "interrupted");
   return status;
 }
 

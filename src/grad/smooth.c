@@ -325,6 +325,9 @@ static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gr
 
 static vcs_status_t check_request(const job_t *job, vcs_error_t *error) {
   const vcs_smooth_options_t *o = job->options;
+  if (!o || (job->count && (!job->places || !job->probabilities))) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "smooth derivatives need options, places and probabilities");
+  }
   vcs_status_t status = VCS_RESERVED_CHECK(o, "vcs_smooth_options_t", error);
   if (status == VCS_OK) status = vcs_threads_check(o->threads, error);
   if (status == VCS_OK) status = vcs_run_check(job->run, NULL, 0, o->env, error);

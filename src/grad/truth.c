@@ -213,7 +213,8 @@ static void look_at(void *context, int horizon, const vcs_sight_t *sight) {
   if (results->pixels) add_pixels(look, horizon, sight, &terms);
   if (results->ram) add_ram(look, horizon, sight, &terms);
   if (look->job->watch) {
-    if (look->job->watch->outcomes) look->job->watch->outcomes[look->item] = VCS_TRUTH_RAN;
+    if (look->job->watch->outcomes && horizon + 1 == look->job->horizon_count)
+      look->job->watch->outcomes[look->item] = VCS_TRUTH_RAN;
     look->job->watch->see(look->job->watch->context, look->item, horizon, sight, &terms.base);
   }
 }
@@ -476,6 +477,7 @@ static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, v
   static const vcs_truth_options_t defaults = {0};
   if (error) error->message[0] = 0;
   if (!job->options) job->options = &defaults;
+  if (job->place_count && !job->places) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no places were given");
   vcs_status_t status = check_request(run, job->options, job->results, error);
   if (status == VCS_OK) status = prepare(job, run, items, error);
   if (status == VCS_OK) {
@@ -513,6 +515,7 @@ vcs_status_t vcs_truth_watch(const vcs_run_t *run, const vcs_truth_options_t *op
 vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
                             const size_t *ends, size_t set_count, const vcs_truth_results_t *results,
                             vcs_error_t *error) {
+  if (set_count && !ends) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "sets need their ends");
   for (size_t i = 0; i < set_count; i++) {
     if (i && ends[i] < ends[i - 1]) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the ends of sets must ascend");
   }
@@ -524,6 +527,7 @@ vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *opt
 vcs_status_t vcs_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
                              size_t count, const size_t (*pairs)[2], size_t pair_count,
                              const vcs_truth_results_t *results, vcs_error_t *error) {
+  if (pair_count && !pairs) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no pairs were given");
   for (size_t i = 0; i < pair_count; i++) {
     if (pairs[i][0] >= count || pairs[i][1] >= count || pairs[i][0] == pairs[i][1]) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "pair %zu is not of two different places", i);
