@@ -44,8 +44,7 @@ class Problem:
         cart, state, actions: the run, as for diffvcs.run.
         features: places, as ram_places, rom_places, state_places and input_places list them.
         output: Pixels, Ram, or weights of the last picture's pixels (height x 160).
-        options: those of diffvcs.vjp: method ("exact" unless given), fork_window, side, values, ... With method="relaxed" only
-            RAM has gradients; methods that need no gradient work for every output.
+        options: those of diffvcs.vjp: method ("exact" unless given), fork_window, side, values, ...
     """
 
     def __init__(

@@ -181,8 +181,11 @@ def test_pytorch_goes_backwards_through_it(machine):
     (vt.ram(cart, after) * torch.from_numpy(WEIGHTS)).sum().backward()
     want = vjp(cart, machine.save(), [0, 0], dram=np.ones(128), method="relaxed", temperature=0.05)
     assert np.array_equal(bits.grad.numpy(), want.dstate) and np.array_equal(rom.grad.numpy(), want.drom.reshape(-1))
-    with pytest.raises(Exception, match="pixels have none"):
-        vt.run(cart, bits, vt.held(0), method="relaxed")[0].sum().backward()
+    bits.grad = None
+    vt.run(cart, bits, vt.held(0), rom, method="relaxed", temperature=0.05)[0].sum().backward()
+    weights = np.ones((1, cart.height, 160))
+    want = vjp(cart, machine.save(), [0], dframes=weights, method="relaxed", temperature=0.05)
+    assert np.array_equal(bits.grad.numpy(), want.dstate) and want.dstate.any()
 
 
 def test_jax_too(machine):
@@ -215,8 +218,10 @@ def test_attribution_takes_it(machine):
     assert problem.attribute("integrated_gradients", steps=4).shape == (128,)
     seen = attr.Problem(cart, machine.save(), [0], features, Pixels(0, 0, 160, 10), method="relaxed")
     assert np.isfinite(seen.occlusion()).all()  # which needs no gradient
-    with pytest.raises(Exception, match="pixels have none"):
-        seen.saliency()
+    weights = np.zeros((cart.height, 160))
+    weights[:10] = 1
+    want = vjp(cart, machine.save(), [0], dframes=weights[None], method="relaxed")
+    assert np.allclose(seen.gradient(), want.dram[:16].reshape(-1), rtol=1e-5)
 
 
 def test_numbers_beyond_those_of_a_machine_do_not_overflow():
