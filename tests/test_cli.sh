@@ -556,11 +556,14 @@ exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv
 
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
+# exec_terminal COMMAND...: becomes the command, as a terminal runs it: what a shell runs in the background ignores SIGINT.
+exec_terminal() { exec python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$@"; }
+
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
 interrupt() {
   local name=$1
   shift
-  "$diffvcs" "$@" >out 2>err &
+  exec_terminal "$diffvcs" "$@" >out 2>err &
   local pid=$!
   sleep 1
   kill -INT $pid
@@ -568,6 +571,15 @@ interrupt() {
   [ $? = 1 ]
   report $? "$name"
 }
+(
+  trap '' INT
+  exec "$diffvcs" run demo --frames 300000 >out 2>err
+) &
+pid=$!
+sleep 0.5
+kill -INT $pid
+wait $pid && ! grep -q interrupted err && grep -q '^frames *300000' out
+report $? "Ctrl-C that was ignored before the program began does not end it"
 interrupt "an interrupted run" run demo --frames 1000000000 --seed 1 --video cut.gif --screenshot cut.png --zoom 1
 says err "interrupted after [0-9]+ of 1000000000 frames"
 says out "^state +[0-9a-f]{16}$"

@@ -235,6 +235,10 @@ void vcs_output_abandon(vcs_output_t *output) {
 }
 
 vcs_status_t vcs_output_try(const char *path, vcs_error_t *error) {
+  if (vcs_os_kind(path) == VCS_OS_DEVICE) {
+    if (vcs_os_may_write(path)) return VCS_OK;
+    return vcs_error_fill(error, VCS_BAD_FILE, "cannot write %.200s: %s", path, strerror(errno));
+  }
   vcs_draft_t draft;
   vcs_status_t status = vcs_draft_open(&draft, path, error);
   if (status == VCS_OK) vcs_draft_abandon(&draft);

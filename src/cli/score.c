@@ -177,8 +177,13 @@ static vcs_status_t open_table(options_t *o, vcs_text_t *table, vcs_error_t *err
   vcs_score_settings(&o->made, (vcs_profile_t)o->choice.profile, &o->score);
   if (o->made.failed) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   if (!o->fresh) return vcs_score_merge(o->out, o->made.text, &no_rows, table, error);
+  int lock; /* which also refuses what no table can be kept in */
+  vcs_status_t status = vcs_file_lock(o->out, &lock, error);
+  if (status) return status;
   vcs_score_begin(table, o->made.text);
-  return vcs_file_write_text(o->out, table, error);
+  status = vcs_file_write_text(o->out, table, error);
+  vcs_file_unlock(lock);
+  return status;
 }
 
 static int score(options_t *o) {
