@@ -232,6 +232,18 @@ exits 0 "verify a plain record" verify demo.1.tsv
 exits 2 "several games to stdout" record demo demo --out -
 exits 2 "several games to a file" record demo demo --out plain.tsv
 exits 1 "record into nowhere" record demo --out nowhere/x.tsv
+mkdir one two
+head -c 4096 /dev/zero >one/same.bin
+head -c 4096 /dev/urandom >two/same.bin
+exits 2 "records of two images with one name" record one/same.bin two/same.bin --frames 10 --out both
+says err "both called 'same'"
+missing "are made of neither" both
+exits 0 "of two with two names" record one/same.bin demo --frames 10 --out both
+for command in "annotate --seeds 1 --depths 1 --out both" "annotate --seeds 1 --depths 1 --html both" "score --out both/score.tsv"; do
+  # shellcheck disable=SC2086 # words
+  exits 2 "two images with one name: $command" $command one/same.bin two/same.bin
+  says err "both called 'same'"
+done
 
 flip() { # flip FILE ROW COLUMN: one digit of one checksum
   awk -F '\t' -v OFS='\t' -v row="$2" -v column="$3" \
@@ -417,6 +429,10 @@ done
 grep -q '^ROM: ' back/ranking.txt && grep -q '^RAM: ' back/ranking.txt
 report $? "the ranking has ROM and RAM"
 missing "no heat map backwards" back/heat.png
+cat one/same.bin one/same.bin >double.bin
+exits 0 "grad of an image" grad one/same.bin --scheme 4k --frame 10 --output screen --horizon 1 --out single
+exits 0 "grad of an image that holds its bank twice" grad double.bin --scheme 4k --frame 10 --output screen --horizon 1 --out double
+same "draws the bank once" single/rom.png double/rom.png
 exits 0 "grad of an input" grad demo --frame 100 --input RIGHT@1 --horizon 3 --out forth
 says out "^cause +RIGHT@1$"
 png_is_whole forth/heat.png
@@ -473,6 +489,12 @@ says err "was made with other settings"
 exits 0 "other settings in a new table" score demo "${small[@]}" --bits 9 --horizons 1,3 --methods bit --out score.tsv --fresh
 exits 2 "horizons backwards" score demo --horizons 3,1
 exits 2 "an unknown method" score demo --methods bit,byte
+exits 2 "a method twice" score demo "${small[@]}" --methods bit,naive,bit --out twice.tsv
+says err "each once"
+missing "makes no table" twice.tsv
+"$diffvcs" score --help | sed -n 's/^ *diffvcs \(score demo\|score pong\) .*--out \([^ ]*\).*/\2/p' | sort >tables
+[ "$(wc -l <tables)" = 2 ] && [ -z "$(uniq -d tables)" ]
+report $? "the examples of score do not share a table of other settings"
 exits 2 "all and one" score demo --all
 printf 'no table\n' >none.tsv
 exits 2 "a table that is none" score demo --out none.tsv
@@ -554,13 +576,40 @@ exits 2 "steer nowhere in particular" steer demo --out steer.tsv
 exits 2 "steer with too little" steer demo --goal score --horizon 60 --budget 59
 exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv
 
+# ---- annotate -------------------------------------------------------------------------------------------------------
+
+brief=(--seeds 1 --depths 1)
+exits 0 "annotate" annotate demo "${brief[@]}" --out notes
+says out "^demo$"
+exits 0 "annotate again does nothing" annotate demo "${brief[@]}" --out notes
+[ ! -s out ]
+report $? "and prints nothing"
+exits 0 "annotate again with a page" annotate demo "${brief[@]}" --out notes --html notes
+[ -s notes/demo.html ]
+report $? "makes the page"
+exits 0 "annotate again with an audit" annotate demo "${brief[@]}" --out notes --audit
+says out "^audit demo"
+rm notes/demo.json notes/demo.html
+mkdir notes/demo.html
+exits 1 "a page that cannot be written" annotate demo "${brief[@]}" --out notes --html notes
+says err "demo.html"
+missing "leaves the game undone" notes/demo.json
+[ ! -s out ]
+report $? "and does not name it"
+mkdir notes/demo.json
+exits 1 "JSON that cannot be written" annotate demo "${brief[@]}" --out notes --fresh
+says err "demo.json"
+
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
+
+# exec_terminal COMMAND...: becomes the command, as a terminal runs it: what a shell runs in the background ignores SIGINT.
+exec_terminal() { exec python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$@"; }
 
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
 interrupt() {
   local name=$1
   shift
-  "$diffvcs" "$@" >out 2>err &
+  exec_terminal "$diffvcs" "$@" >out 2>err &
   local pid=$!
   sleep 1
   kill -INT $pid
@@ -568,6 +617,15 @@ interrupt() {
   [ $? = 1 ]
   report $? "$name"
 }
+(
+  trap '' INT
+  exec "$diffvcs" run demo --frames 300000 >out 2>err
+) &
+pid=$!
+sleep 0.5
+kill -INT $pid
+wait $pid && ! grep -q interrupted err && grep -q '^frames *300000' out
+report $? "Ctrl-C that was ignored before the program began does not end it"
 interrupt "an interrupted run" run demo --frames 1000000000 --seed 1 --video cut.gif --screenshot cut.png --zoom 1
 says err "interrupted after [0-9]+ of 1000000000 frames"
 says out "^state +[0-9a-f]{16}$"

@@ -70,6 +70,19 @@ done
 printf 'step 5\n\nprint a' > "$work/script"
 "${debug[@]}" --commands "$work/script" < /dev/null | grep -q '^frame 0.10 ' || fail "a script's empty line repeats no command"
 ask "print $(printf '1+%.0s' {1..300})1" step | tail -1 | grep -q '^frame 60.1 ' || fail "a long line is more than one command"
+
+# At a terminal, too, a script that fails is an exit status of 1; a mistake that a person makes is none.
+at_terminal() { # LINE ARGUMENT...
+  local line=$1
+  shift
+  printf '%s\nquit\n' "$line" | timeout 60 python3 -c 'import os, pty, sys; sys.exit(os.WEXITSTATUS(pty.spawn(sys.argv[1:])))' \
+    "${debug[@]}" "$@" > /dev/null
+}
+printf 'step x y\n' > "$work/wrong"
+at_terminal step --commands "$work/wrong"
+[ $? = 1 ] || fail "a script that fails is no failure at a terminal"
+at_terminal "step x y" --commands "$work/script" || fail "a mistake at the prompt is a failure"
+
 ends() { # COMMAND...: what reads a pipe that does not end, ends with SIGTERM
   timeout -k 10 2 "$@" > /dev/null
   [ $? != 137 ]

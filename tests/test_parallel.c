@@ -147,16 +147,30 @@ static void test_second_ctrl_c_ends_the_process(void **state) {
   assert_int_equal(WEXITSTATUS(result), 128 + SIGINT);
 }
 
+static void former_handler(int number) { (void)number; }
+
 static void test_release_gives_the_former_handler_back(void **state) {
   (void)state;
-  struct sigaction ignore = {.sa_handler = SIG_IGN}, now;
-  sigaction(SIGINT, &ignore, NULL);
+  struct sigaction former = {.sa_handler = former_handler}, now;
+  sigaction(SIGINT, &former, NULL);
   vcs_interrupt_catch();
   vcs_interrupt_catch(); /* twice is once */
   vcs_interrupt_release();
   sigaction(SIGINT, NULL, &now);
   signal(SIGINT, SIG_DFL);
-  assert_ptr_equal(now.sa_handler, SIG_IGN);
+  assert_ptr_equal(now.sa_handler, former_handler);
+}
+
+static void test_an_ignored_ctrl_c_stays_ignored(void **state) {
+  (void)state;
+  signal(SIGINT, SIG_IGN);
+  vcs_interrupt_catch();
+  raise(SIGINT);
+  const bool interrupted = vcs_interrupted();
+  vcs_interrupt_clear();
+  vcs_interrupt_release();
+  assert_ptr_equal(signal(SIGINT, SIG_DFL), SIG_IGN);
+  assert_false(interrupted);
 }
 
 /* ---- Progress ----------------------------------------------------------------------------------------------- */
@@ -269,6 +283,7 @@ static void test_a_flag_stops_the_calls_of_its_thread_only(void **state) {
 }
 
 int main(void) {
+  signal(SIGINT, SIG_DFL); /* which a shell makes what it runs in the background ignore */
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_flag_stops_the_calls_of_its_thread_only),
       cmocka_unit_test(test_every_item_is_done_once),
@@ -280,6 +295,7 @@ int main(void) {
       cmocka_unit_test(test_ctrl_c_ends_after_the_item_under_way),
       cmocka_unit_test(test_second_ctrl_c_ends_the_process),
       cmocka_unit_test(test_release_gives_the_former_handler_back),
+      cmocka_unit_test(test_an_ignored_ctrl_c_stays_ignored),
       cmocka_unit_test(test_bar_shows_share_rate_and_time_left),
       cmocka_unit_test(test_bar_gives_way_to_facts_on_a_narrow_terminal),
       cmocka_unit_test(test_bar_at_the_start_knows_no_time_left),

@@ -158,6 +158,50 @@ static void test_a_table_is_merged_with_what_its_file_has(void **state) {
   vcs_text_free(&mine);
 }
 
+static int count(const char *text, const char *word) {
+  int times = 0;
+  while ((text = strstr(text, word))) times++, text++;
+  return times;
+}
+
+static void test_a_game_of_any_name_is_found_again(void **state) {
+  (void)state;
+  const char path[] = "test_score_long.tsv";
+  const vcs_agreements_t none = {0};
+  char name[VCS_ROM_NAME_SIZE];
+  vcs_text_t rows = {0}, table = {0};
+  vcs_error_t error = {""};
+  memset(name, 'x', sizeof name);
+  name[sizeof name - 1] = 0;
+  remove(path);
+  vcs_score_row(&rows, name, "bit", "ram", 1, VCS_VIEW_RAM, &none, 1);
+  for (int i = 0; i < 2; i++) assert_int_equal(vcs_score_merge(path, "frame 300", &rows, &table, &error), VCS_OK);
+  assert_true(vcs_score_has(&table, name, "bit"));
+  assert_int_equal(count(table.text, name), 1);
+  remove(path);
+  vcs_text_free(&rows);
+  vcs_text_free(&table);
+}
+
+static void test_a_table_without_its_last_newline_loses_no_row(void **state) {
+  (void)state;
+  const char path[] = "test_score_cut.tsv";
+  const vcs_agreements_t none = {0};
+  vcs_text_t pong = {0}, qbert = {0}, table = {0};
+  vcs_error_t error = {""};
+  remove(path);
+  vcs_score_row(&pong, "pong", "bit", "ram", 1, VCS_VIEW_RAM, &none, 1);
+  vcs_score_row(&qbert, "qbert", "bit", "ram", 1, VCS_VIEW_RAM, &none, 1);
+  assert_int_equal(vcs_score_merge(path, "frame 300", &pong, &table, &error), VCS_OK);
+  assert_int_equal(vcs_file_write(path, table.text, table.length - 1, &error), VCS_OK);
+  assert_int_equal(vcs_score_merge(path, "frame 300", &qbert, &table, &error), VCS_OK);
+  assert_true(vcs_score_has(&table, "pong", "bit") && vcs_score_has(&table, "qbert", "bit"));
+  remove(path);
+  vcs_text_free(&pong);
+  vcs_text_free(&qbert);
+  vcs_text_free(&table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_equal_maps_agree),
@@ -169,6 +213,8 @@ int main(void) {
       cmocka_unit_test(test_table_and_summary),
       cmocka_unit_test(test_a_table_with_other_settings_is_refused),
       cmocka_unit_test(test_a_table_is_merged_with_what_its_file_has),
+      cmocka_unit_test(test_a_game_of_any_name_is_found_again),
+      cmocka_unit_test(test_a_table_without_its_last_newline_loses_no_row),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

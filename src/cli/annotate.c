@@ -82,62 +82,84 @@ static vcs_status_t write_text(const char *directory, const char *game, const ch
   return status;
 }
 
-/* Annotates one game; with --out, one that already has its file is left alone. */
-static vcs_status_t annotate(const options_t *o, const char *name, vcs_error_t *error) {
-  vcs_rom_t rom;
-  char path[VCS_PATH_SIZE], stem[256];
+static bool has_file(const char *directory, const char *name, const char *ending) {
+  char path[VCS_PATH_SIZE];
+  snprintf(path, sizeof path, "%.3800s/%.255s.%s", directory, name, ending);
+  return vcs_path_is_file(path);
+}
+
+/* Whether all that is asked for is there already. The audit is printed, and nowhere kept. */
+static bool has_results(const options_t *o, const char *name) {
+  char stem[VCS_ROM_NAME_SIZE];
   vcs_path_stem(name, stem, sizeof stem);
-  if (o->out && !o->fresh) {
-    snprintf(path, sizeof path, "%.3800s/%.255s.json", o->out, stem);
-    if (vcs_path_is_file(path)) return VCS_OK;
+  return o->out && !o->fresh && !o->audit && has_file(o->out, stem, "json") &&
+         (!o->html || has_file(o->html, stem, "html"));
+}
+
+/* Writes or prints what is asked for. The page is written before the JSON, which says that the game is done. */
+static vcs_status_t put_results(const options_t *o, const vcs_rom_t *rom, const vcs_annotation_t *annotation,
+                                vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  char *json = vcs_annotation_json(annotation);
+  if (!json) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (o->html) {
+    char *page = vcs_annotation_page(rom->cart, annotation, error);
+    status = page ? write_text(o->html, rom->name, "html", page, error) : VCS_NO_MEMORY;
+    vcs_text_release(page);
   }
-  vcs_status_t status = vcs_rom_open(name, &o->choice, &rom, error);
-  if (status) return status;
+  if (status == VCS_OK && o->out) status = write_text(o->out, rom->name, "json", json, error);
+  if (status == VCS_OK && o->out) printf("%s\n", rom->name);
+  if (status == VCS_OK && !o->out && o->json) fputs(json, stdout);
+  if (status == VCS_OK && !o->out && !o->json) print_table(annotation);
+  vcs_text_release(json);
+  if (status == VCS_OK && o->audit) status = print_audit(rom->cart, annotation, error);
+  return status;
+}
+
+/* Annotates an open game. */
+static vcs_status_t annotate(const options_t *o, const vcs_rom_t *rom, vcs_error_t *error) {
   vcs_bar_t bar = {0};
   const vcs_annotate_options_t options = {.seeds = (int32_t)o->seeds,
                                           .depths = (int32_t)o->depths,
                                           .threads = (int32_t)o->jobs,
                                           .report = vcs_bar_report(&bar)};
   vcs_annotation_t *annotation = NULL;
-  status = vcs_annotate(rom.cart, rom.name, &options, &annotation, error);
+  vcs_status_t status = vcs_annotate(rom->cart, rom->name, &options, &annotation, error);
   vcs_bar_finish(&bar);
-  if (status == VCS_OK) {
-    char *json = vcs_annotation_json(annotation);
-    if (!json) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-    if (json && o->out) status = write_text(o->out, rom.name, "json", json, error);
-    if (json && !o->out && o->json) fputs(json, stdout);
-    if (json && !o->out && !o->json) print_table(annotation);
-    if (json && o->out) printf("%s\n", rom.name);
-    vcs_text_release(json);
-  }
-  if (status == VCS_OK && o->html) {
-    char *page = vcs_annotation_page(rom.cart, annotation, error);
-    status = page ? write_text(o->html, rom.name, "html", page, error) : VCS_NO_MEMORY;
-    vcs_text_release(page);
-  }
-  if (status == VCS_OK && o->audit) status = print_audit(rom.cart, annotation, error);
+  if (status == VCS_OK) status = put_results(o, rom, annotation, error);
   fflush(stdout);
   vcs_annotation_free(annotation);
-  vcs_cart_free(rom.cart);
   return status;
 }
 
 static int annotate_games(const options_t *o) {
-  int done = 0, unreadable = 0;
+  int done = 0, unreadable = 0, failed = 0;
   for (int i = 0; i < o->games.count && !vcs_interrupted(); i++) {
+    const char *name = o->games.items[i];
     vcs_error_t error = {""};
-    const vcs_status_t status = annotate(o, o->games.items[i], &error);
+    vcs_rom_t rom;
+    vcs_status_t status = VCS_OK;
+    if (!has_results(o, name)) {
+      status = vcs_rom_open(name, &o->choice, &rom, &error);
+      if (status) {
+        vcs_cli_complain(command, VCS_EXIT_USAGE, "%s: %s", name, error.message);
+        if (status == VCS_NOT_FOUND && !unreadable) vcs_rom_advise(o->choice.roms);
+        unreadable++;
+        continue;
+      }
+      status = annotate(o, &rom, &error);
+      vcs_rom_free(&rom);
+    }
     done += status == VCS_OK;
     if (status == VCS_OK || status == VCS_CANCELLED) continue;
-    vcs_cli_complain(command, VCS_EXIT_USAGE, "%s: %s", o->games.items[i], error.message);
-    if (status == VCS_NOT_FOUND && !unreadable) vcs_rom_advise(o->choice.roms);
-    unreadable++;
+    failed++;
+    vcs_cli_complain(command, VCS_EXIT_FAILED, "%s: %s", name, error.message);
   }
   if (vcs_interrupted()) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: %d of %d games are done%s", done, o->games.count,
                             o->out ? "; run the same command to resume" : "");
   }
-  return unreadable ? VCS_EXIT_USAGE : VCS_EXIT_OK;
+  return unreadable ? VCS_EXIT_USAGE : failed ? VCS_EXIT_FAILED : VCS_EXIT_OK;
 }
 
 int vcs_cli_annotate(int argc, char **argv) {
@@ -146,7 +168,7 @@ int vcs_cli_annotate(int argc, char **argv) {
       VCS_ARG_REST("GAME", &o.games, "games, ROM images, or demo"),
       VCS_ARG_FLAG("all", &o.all, "all games of the profile"),
       VCS_ARG_FLAG("json", &o.json, "print JSON"),
-      VCS_ARG_TEXT("out", &o.out, "DIR", "write GAME.json for each game; games that have theirs are skipped"),
+      VCS_ARG_TEXT("out", &o.out, "DIR", "write GAME.json for each game; games that have all their files are skipped"),
       VCS_ARG_FLAG("fresh", &o.fresh, "annotate again what --out already has"),
       VCS_ARG_TEXT("html", &o.html, "DIR", "write a page for each game: GAME.html"),
       VCS_ARG_FLAG("audit", &o.audit, "check the positions in states that were not used to find them"),
@@ -159,6 +181,7 @@ int vcs_cli_annotate(int argc, char **argv) {
   if (exit_code != VCS_ARGS_GO) return exit_code;
   char **names;
   exit_code = vcs_cli_games(command, o.all, &o.choice, &o.games, &names);
+  if (exit_code == VCS_ARGS_GO && (o.out || o.html)) exit_code = vcs_cli_names_differ(command, &o.games, &o.choice);
   const char *const directories[] = {o.out, o.html};
   bool made[2] = {false, false};
   for (int i = 0; i < 2; i++) {

@@ -25,7 +25,8 @@ int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *err
   const int exit_code = status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED;
   if (status && status != VCS_CANCELLED) return vcs_cli_complain(command, exit_code, "%s", error->message);
   if (!status && !vcs_interrupted()) return VCS_EXIT_OK;
-  return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: nothing was written");
+  return vcs_cli_complain(command, VCS_EXIT_FAILED,
+                          status ? "interrupted: nothing was written" : "interrupted, but all files are written");
 }
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
@@ -154,6 +155,37 @@ int vcs_cli_games(const char *command, bool all, const vcs_rom_options_t *option
   return VCS_ARGS_GO;
 }
 
+/* The name of a game's results: that of its image, or what the image would be called if it cannot be opened. */
+static void name_results(const char *game, const vcs_rom_options_t *options, char name[VCS_ROM_NAME_SIZE]) {
+  vcs_rom_t rom;
+  if (vcs_rom_open(game, options, &rom, NULL)) {
+    vcs_path_stem(game, name, VCS_ROM_NAME_SIZE);
+    return;
+  }
+  memcpy(name, rom.name, VCS_ROM_NAME_SIZE);
+  vcs_rom_free(&rom);
+}
+
+int vcs_cli_names_differ(const char *command, const vcs_rest_t *games, const vcs_rom_options_t *options) {
+  if (games->count < 2) return VCS_ARGS_GO;
+  char(*names)[VCS_ROM_NAME_SIZE] = calloc((size_t)games->count, sizeof *names);
+  if (!names) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
+  int exit_code = VCS_ARGS_GO;
+  for (int i = 0; i < games->count && exit_code == VCS_ARGS_GO; i++) {
+    name_results(games->items[i], options, names[i]);
+    for (int j = 0; j < i && exit_code == VCS_ARGS_GO; j++) {
+      const bool is_same_image = strcmp(games->items[i], games->items[j]) == 0; /* and so are its results */
+      if (is_same_image || strcmp(names[i], names[j]) != 0) continue;
+      exit_code = vcs_cli_complain(command, VCS_EXIT_USAGE,
+                                   "%s and %s are both called '%s', and the results of one would replace those of the "
+                                   "other: give each a run and an --out of its own",
+                                   games->items[j], games->items[i], names[i]);
+    }
+  }
+  free(names);
+  return exit_code;
+}
+
 static int draw_bar(void *context, const char *step, uint64_t done, uint64_t total) {
   vcs_bar_t *bar = context;
   if (bar->step != step || done < bar->done) {
@@ -235,6 +267,10 @@ void vcs_output_abandon(vcs_output_t *output) {
 }
 
 vcs_status_t vcs_output_try(const char *path, vcs_error_t *error) {
+  if (vcs_os_kind(path) == VCS_OS_DEVICE) {
+    if (vcs_os_may_write(path)) return VCS_OK;
+    return vcs_error_fill(error, VCS_BAD_FILE, "cannot write %.200s: %s", path, strerror(errno));
+  }
   vcs_draft_t draft;
   vcs_status_t status = vcs_draft_open(&draft, path, error);
   if (status == VCS_OK) vcs_draft_abandon(&draft);

@@ -144,6 +144,10 @@ int vcs_cli_study(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, cha
  * it, for free(). */
 int vcs_cli_games(const char *command, bool all, const vcs_rom_options_t *options, vcs_rest_t *games, char ***named);
 
+/* Refuses images of one name (a/x.bin and b/x.bin), whose results would replace each other: prints an error that names
+ * it and returns the exit code, else VCS_ARGS_GO. */
+int vcs_cli_names_differ(const char *command, const vcs_rest_t *games, const vcs_rom_options_t *options);
+
 /* A progress bar on stderr that a vcs_report_t draws; Ctrl-C stops the work. Starts as {0}. */
 typedef struct {
   vcs_progress_t progress;

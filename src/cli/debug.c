@@ -433,9 +433,10 @@ int vcs_cli_debug(int argc, char **argv) {
     vcs_interrupt_catch();
     show_here(&d);
     if (script) follow(&d, (char *)script);
+    const bool script_failed = d.failed;
     converse(&d);
-    const bool failed = d.failed || vcs_interrupted();
-    exit_code = failed && !d.asks ? VCS_EXIT_FAILED : VCS_EXIT_OK;
+    const bool failed = d.failed || vcs_interrupted(); /* a person at a terminal may make mistakes, a script may not */
+    exit_code = script_failed || (failed && !d.asks) ? VCS_EXIT_FAILED : VCS_EXIT_OK;
   }
   free(script);
   tear_down(&d);

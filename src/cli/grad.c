@@ -109,8 +109,7 @@ static vcs_status_t write_rom(const vcs_finding_t *f, const char *path, vcs_erro
   }
   qsort(shown, (size_t)count, sizeof *shown, by_offset);
   char title[128];
-  return vcs_map_rom(path, title_of(f, "ROM", title), vcs_cart_image(cart), vcs_cart_info(cart)->image_size, a->rom,
-                     shown, count, error);
+  return vcs_map_rom(path, title_of(f, "ROM", title), cart->rom, cart->rom_size, a->rom, shown, count, error);
 }
 
 static vcs_status_t write_ram(const vcs_finding_t *f, const char *path, vcs_error_t *error) {

@@ -81,7 +81,7 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  vcs_os_binary_stdout();
+  vcs_os_prepare_streams();
   if (argc < 2) return print_help(stderr), VCS_EXIT_USAGE;
   int exit_code = dispatch(argc, argv);
   errno = 0;

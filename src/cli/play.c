@@ -10,7 +10,6 @@
 #include "cli/play.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +56,8 @@ enum {
   PADDLE_LEFT = 790196, /* resistances at the ends of the window */
   PADDLE_RIGHT = 27450,
   AXIS_HELD = 16000, /* a game pad's stick is held from here on, of 32,767 */
-  SCRIPT_MAX = 4096
+  SCRIPT_MAX = 4096, /* lines */
+  SCRIPT_BYTES = 1 << 20
 };
 
 /* The window in units of its own, which SDL scales: two for a pixel's width, one for its height. */
@@ -684,16 +684,20 @@ static vcs_status_t loop(player_t *p, vcs_error_t *error) {
 /* "FRAME KEY" presses, "FRAME -KEY" lets go, "FRAME explain:X,Y" clicks a pixel: a line each, in order of time. */
 static vcs_status_t read_script(player_t *p, vcs_error_t *error) {
   const char *path = p->options->script;
-  char line[128], name[32];
-  FILE *file = path ? fopen(path, "r") : NULL;
+  char name[32];
+  uint8_t *script;
+  size_t size;
   if (!path) return VCS_OK;
-  if (!file) return vcs_error_fill(error, VCS_BAD_FILE, "%s: %s", path, strerror(errno));
+  vcs_status_t status = vcs_file_read(path, SCRIPT_BYTES, &script, &size, error);
+  if (status) return status;
   p->cues = calloc(SCRIPT_MAX, sizeof *p->cues);
-  vcs_status_t status = p->cues ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  while (status == VCS_OK && fgets(line, sizeof line, file)) {
+  if (!p->cues) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (char *line = (char *)script, *end; status == VCS_OK && *line; line = end) {
     long long frame;
     SDL_Keycode key = SDLK_UNKNOWN;
-    line[strcspn(line, "\r\n")] = 0;
+    end = line + strcspn(line, "\n");
+    if (*end) *end++ = 0;
+    line[strcspn(line, "\r")] = 0;
     if (line[strspn(line, " \t")] == 0) continue;
     const bool read = sscanf(line, "%lld %31s", &frame, name) == 2;
     const char *word = read && name[0] == '-' ? name + 1 : name;
@@ -709,7 +713,7 @@ static vcs_status_t read_script(player_t *p, vcs_error_t *error) {
       p->cues[p->cue_count++] = (cue_t){frame, key, word == name, x, y};
     }
   }
-  fclose(file);
+  free(script);
   return status;
 }
 

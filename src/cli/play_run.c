@@ -26,9 +26,15 @@ static void start_here(vcs_game_run_t *run) {
   run->sample_count = 0;
 }
 
-static vcs_status_t begin_past(vcs_game_run_t *run, vcs_error_t *error) {
+/* On failure the former history stays. */
+static vcs_status_t begin_past(vcs_game_run_t *run, int64_t frame, vcs_error_t *error) {
+  vcs_history_t *past;
+  const vcs_status_t status = vcs_history_create(run->cart, frame, PAST_INTERVAL, PAST_ROOM, &past, error);
+  if (status) return status;
   vcs_history_free(run->past);
-  return vcs_history_create(run->cart, run->frame, PAST_INTERVAL, PAST_ROOM, &run->past, error);
+  run->past = past;
+  run->frame = frame;
+  return VCS_OK;
 }
 
 vcs_status_t vcs_game_run_begin(const vcs_cli_setup_t *choice, vcs_game_run_t *run, vcs_error_t *error) {
@@ -41,7 +47,7 @@ vcs_status_t vcs_game_run_begin(const vcs_cli_setup_t *choice, vcs_game_run_t *r
     return status;
   }
   run->cart = run->rom.cart;
-  run->frame = run->setup.frame;
+  run->setup.env->frame_number = (uint64_t)run->setup.frame;
   run->m = calloc(1, sizeof *run->m);
   run->listener = calloc(1, sizeof *run->listener);
   run->frames = calloc(2, VCS_FRAME_BYTES);
@@ -51,7 +57,7 @@ vcs_status_t vcs_game_run_begin(const vcs_cli_setup_t *choice, vcs_game_run_t *r
     memcpy(run->m, run->setup.run.start, vcs_state_size(run->cart));
     memcpy(run->frames, run->setup.run.picture, (size_t)2 * VCS_FRAME_BYTES);
     start_here(run);
-    status = begin_past(run, error);
+    status = begin_past(run, run->setup.frame, error);
   }
   if (status) vcs_game_run_end(run);
   return status;
@@ -144,24 +150,49 @@ vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t
 
 /* ---- Slots -------------------------------------------------------------------------------------------------- */
 
+/* Gives the environment of the slots the score, lives and ending that the rules read from its machine. What the last
+ * frame brought is not known. */
+static void judge(vcs_env_t *env) {
+  for (int player = 0; env->game && player < vcs_env_player_count(env); player++) {
+    vcs_play_t *play = vcs_env_play(env, player);
+    vcs_game_code_step(env->code, play, env->m->ram, env->m->cart_ram);
+    play->reward = 0;
+  }
+  env->reward = env->life_lost = 0;
+  memset(env->other_rewards, 0, sizeof env->other_rewards);
+}
+
 vcs_status_t vcs_game_run_save(const vcs_game_run_t *run, const char *path, vcs_error_t *error) {
   vcs_env_t *env = run->setup.env;
   memcpy(env->m, run->m, vcs_state_size(run->cart));
   memcpy(env->draw_history.frames, run->frames, (size_t)2 * VCS_FRAME_BYTES);
   env->draw_history.picture = env->draw_history.frames + (vcs_game_run_picture(run) - run->frames);
   env->draw_history.exact = true;
+  env->episode_frame_number += (uint64_t)run->frame - env->frame_number;
   env->frame_number = (uint64_t)run->frame;
+  judge(env);
   return vcs_env_save(env, path, error);
 }
 
 vcs_status_t vcs_game_run_load(vcs_game_run_t *run, const char *path, vcs_error_t *error) {
   vcs_env_t *env = run->setup.env;
-  const vcs_status_t status = vcs_env_load(env, path, error);
+  const vcs_env_live_t former = env->live;
+  vcs_status_t status = vcs_env_load(env, path, error);
   if (status) return status;
+  if (env->frame_number > INT64_MAX / 2) {
+    status = vcs_error_fill(error, VCS_BAD_FILE, "%s is refused: no game reaches frame %llu", path,
+                            (unsigned long long)env->frame_number);
+  } else {
+    status = begin_past(run, (int64_t)env->frame_number, error);
+  }
+  if (status) {
+    env->live = former;
+    vcs_env_use_rules(env);
+    return status;
+  }
   if (!env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
   memcpy(run->m, env->m, vcs_state_size(run->cart));
   memcpy(run->frames, env->draw_history.frames, (size_t)2 * VCS_FRAME_BYTES);
-  run->frame = (int64_t)env->frame_number;
   start_here(run);
-  return begin_past(run, error);
+  return VCS_OK;
 }

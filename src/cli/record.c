@@ -159,7 +159,8 @@ int vcs_cli_record(int argc, char **argv) {
     if (exit_code != VCS_ARGS_GO) return exit_code;
     vcs_rom_free(&rom);
   }
-  exit_code = prepare_output(&job);
+  exit_code = vcs_cli_names_differ(command, &job.games, &job.choice);
+  if (exit_code == VCS_ARGS_GO) exit_code = prepare_output(&job);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   pthread_mutex_init(&job.printing, NULL);

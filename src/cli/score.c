@@ -25,7 +25,7 @@ static const vcs_usage_t usage = {
     "one), sign, precision and recall of what changes.\n\nThe table is written after every game. Games and methods "
     "that it already has are skipped, so an interrupted run is resumed with the same command. Time is "
     "about a second for each 100 bits of RAM, less for a simple program; --bits 1024 scores all of them." VCS_ROMS_NOTE,
-    "diffvcs score demo --bits 64 --horizons 1,4\n"
+    "diffvcs score demo --bits 64 --horizons 1,4 --out demo.tsv\n"
     "diffvcs score pong breakout --methods bit,bit+fork --out score.tsv\n"
     "diffvcs score --all --out score.tsv\n"
     "diffvcs score --summary score.tsv\n"};
@@ -177,8 +177,13 @@ static vcs_status_t open_table(options_t *o, vcs_text_t *table, vcs_error_t *err
   vcs_score_settings(&o->made, (vcs_profile_t)o->choice.profile, &o->score);
   if (o->made.failed) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   if (!o->fresh) return vcs_score_merge(o->out, o->made.text, &no_rows, table, error);
+  int lock; /* which also refuses what no table can be kept in */
+  vcs_status_t status = vcs_file_lock(o->out, &lock, error);
+  if (status) return status;
   vcs_score_begin(table, o->made.text);
-  return vcs_file_write_text(o->out, table, error);
+  status = vcs_file_write_text(o->out, table, error);
+  vcs_file_unlock(lock);
+  return status;
 }
 
 static int score(options_t *o) {
@@ -246,7 +251,10 @@ static bool read_methods(options_t *o) {
   for (const char *at = o->methods_text;; at++) {
     const size_t length = strcspn(at, ",");
     const int method = method_of(at, length);
-    if (method < 0 || o->score.method_count == VCS_STUDY_METHODS) return false;
+    for (int i = 0; i < o->score.method_count; i++) {
+      if (o->methods[i] == method) return false;
+    }
+    if (method < 0) return false;
     o->methods[o->score.method_count++] = method;
     at += length;
     if (!*at) return true;
@@ -260,9 +268,10 @@ static int check_options(options_t *o) {
                             HORIZONS_MAX, HORIZON_MAX, o->horizons_text);
   }
   if (!read_methods(o)) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "--methods takes some of naive, ste, bit, bit+fork, hybrid, exact, with commas; not '%s'",
-                            o->methods_text);
+    return vcs_cli_complain(
+        command, VCS_EXIT_USAGE,
+        "--methods takes some of naive, ste, bit, bit+fork, hybrid, exact, each once, with commas; not '%s'",
+        o->methods_text);
   }
   return VCS_ARGS_GO;
 }
@@ -301,7 +310,11 @@ int vcs_cli_score(int argc, char **argv) {
   if (o.summary) return summarize(o.summary);
   char **names;
   exit_code = vcs_cli_games(command, o.all, &o.choice, &o.games, &names);
-  if (exit_code != VCS_ARGS_GO) return exit_code;
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_cli_names_differ(command, &o.games, &o.choice);
+  if (exit_code != VCS_ARGS_GO) {
+    free(names);
+    return exit_code;
+  }
   vcs_interrupt_catch();
   o.score.horizons = o.horizons;
   o.score.methods = o.methods;

@@ -23,14 +23,15 @@ vcs_status_t vcs_score_read(const char *path, const char *made, vcs_text_t *tabl
                             path, (int)(line - text - (long)start), text + start);
   } else {
     vcs_text_append(table, data, size);
+    if (text[size - 1] != '\n') vcs_text_append(table, "\n", 1); /* an editor may have taken it away */
   }
   free(data);
   return status;
 }
 
 bool vcs_score_has(const vcs_text_t *table, const char *game, const char *method) {
-  char start[128];
-  snprintf(start, sizeof start, "\n%.60s\t%.20s\t", game, method);
+  char start[VCS_ROM_NAME_SIZE + 32];
+  snprintf(start, sizeof start, "\n%.*s\t%.20s\t", VCS_ROM_NAME_SIZE - 1, game, method);
   return table->text && strstr(table->text, start);
 }
 
@@ -40,7 +41,7 @@ static void add_rows(vcs_text_t *table, const vcs_text_t *rows) {
   vcs_text_append(&old, table->text, table->length);
   for (const char *line = rows->text; line && *line;) {
     const size_t length = strcspn(line, "\n") + 1, game = strcspn(line, "\t"), method = strcspn(line + game + 1, "\t");
-    char names[2][128];
+    char names[2][VCS_ROM_NAME_SIZE];
     snprintf(names[0], sizeof names[0], "%.*s", (int)game, line);
     snprintf(names[1], sizeof names[1], "%.*s", (int)method, line + game + 1);
     if (!vcs_score_has(&old, names[0], names[1])) vcs_text_append(table, line, length);

@@ -1,9 +1,9 @@
 /* files.c: whole files, growing text, paths, and where ROM images are.
  *
  * A draft is `.NAME.N.part` beside the file it will become: renaming is atomic only within one file system. A
- * link is followed and an existing file keeps its permissions; a device or pipe (/dev/stdout) cannot be replaced
- * and is written in place. A process that is killed leaves its draft behind; the next process that writes the same file
- * removes it.
+ * link is followed, to a file that is not there yet, too, and an existing file keeps its permissions; a device or pipe
+ * (/dev/stdout) cannot be replaced and is written in place. A process that is killed leaves its draft behind; the next
+ * process that writes the same file removes it.
  *
  * ROM images are not ours to ship. ale-py ships them, so an installed ale-py is the place of last resort. It is found
  * by looking into folders: running python3 to ask would run whatever module the current folder has.
@@ -202,9 +202,8 @@ vcs_status_t vcs_draft_open(vcs_draft_t *draft, const char *path, vcs_error_t *e
   if (strlen(path) >= sizeof draft->path) return errno = ENAMETOOLONG, fail_errno(error, "write", path);
   const vcs_os_kind_t old = vcs_os_kind(path);
   if (old == VCS_OS_DIRECTORY) return errno = EISDIR, fail_errno(error, "write", path);
-  char *target = old != VCS_OS_NOTHING ? vcs_os_real_path(path) : NULL;
-  snprintf(draft->path, sizeof draft->path, "%s", target && strlen(target) < sizeof draft->path ? target : path);
-  free(target);
+  if (!vcs_os_follow_links(path, draft->path, sizeof draft->path)) return fail_errno(error, "write", path);
+  if (old == VCS_OS_DEVICE) fflush(stdout); /* which it may be: what was printed comes first */
   const int file = old == VCS_OS_DEVICE ? vcs_os_open_device(path) : open_temporary(draft);
   if (file < 0) return fail_errno(error, "write", path);
   if (old == VCS_OS_FILE) vcs_os_copy_permissions(path, file);
@@ -266,6 +265,10 @@ vcs_status_t vcs_file_write_text(const char *path, const vcs_text_t *text, vcs_e
 }
 
 vcs_status_t vcs_file_lock(const char *path, int *lock, vcs_error_t *error) {
+  const vcs_os_kind_t kind = vcs_os_kind(path);
+  if (kind == VCS_OS_DIRECTORY || kind == VCS_OS_DEVICE)
+    return vcs_error_fill(error, VCS_BAD_FILE, "cannot read and write %s: it is a %s; name a file", path,
+                          kind == VCS_OS_DIRECTORY ? "directory" : "pipe or a device");
   *lock = vcs_os_lock(path);
   return *lock < 0 ? fail_errno(error, "write", path) : succeed(error);
 }

@@ -22,18 +22,29 @@
 
 typedef enum { VCS_OS_NOTHING, VCS_OS_FILE, VCS_OS_DIRECTORY, VCS_OS_DEVICE } vcs_os_kind_t;
 
-vcs_os_kind_t vcs_os_kind(const char *path);     /* a link counts as what it leads to */
-char *vcs_os_real_path(const char *path);        /* absolute and without links, free() it; NULL: there is none */
+/* A link counts as what it leads to. The name of a descriptor of this process (/dev/stdout, /dev/fd/3) is a device even
+ * if a file is open there: that file is not replaced, but written where the descriptor is. */
+vcs_os_kind_t vcs_os_kind(const char *path);
+char *vcs_os_real_path(const char *path); /* absolute and without links, free() it; NULL: there is none */
+
+/* The path to which links lead, whether or not something is there: false if it does not fit, or links go in a circle.
+ */
+bool vcs_os_follow_links(const char *path, char *target, size_t size);
 bool vcs_os_executable(char *path, size_t size); /* this program's own file */
 int vcs_os_make_directory(const char *path);     /* 0 or -1 */
 
 /* A descriptor to read a file from, or to write to a device; or -1. A pipe whose other end is not open is an error
- * (ENXIO), not a wait for ever, in which Ctrl-C would only set a flag; a writer has two seconds to come. */
+ * (ENXIO), not a wait for ever, in which Ctrl-C would only set a flag; a writer has two seconds to come, and then any
+ * time to write. */
 int vcs_os_open_to_read(const char *path);
 int vcs_os_open_device(const char *path);
+bool vcs_os_may_write(const char *path); /* asks without opening: a pipe's reader would take that for its end */
 
 void vcs_os_copy_permissions(const char *, int file); /* a file has the permissions of a path, where there are any */
-void vcs_os_binary_stdout(void);                      /* stdout receives bytes as they are written */
+
+/* For the start of a program: stdout receives bytes as they are written, and a standard stream that is closed does not
+ * become the next file that is opened. */
+void vcs_os_prepare_streams(void);
 
 /* Drafts are files that a process writes before they get their final name (files.c). While its writer lives a draft
  * cannot be swept away. */
@@ -55,7 +66,7 @@ double vcs_os_memory(void);  /* bytes; infinite if the system does not say */
 void *vcs_os_allocate_lines(size_t size);
 void vcs_os_free_lines(void *memory);
 
-/* Ctrl-C and a polite request to end call the handler, in any thread. */
+/* Ctrl-C and a polite request to end call the handler, in any thread, unless they were ignored (as nohup does). */
 void vcs_os_catch_signals(void (*handler)(int signal));
 void vcs_os_release_signals(void);
 

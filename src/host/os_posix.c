@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #if defined(__linux__)
@@ -38,10 +39,47 @@ extern char **environ; /* unistd.h declares it elsewhere */
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
+/* The descriptor of this process that a path names, or -1. */
+static int descriptor_named(const char *path) {
+  static const char *const streams[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr"};
+  static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(path, streams[i]) == 0) return i;
+  }
+  for (int i = 0; i < 2; i++) {
+    const size_t length = strlen(folders[i]);
+    const char *number = path + length;
+    if (strncmp(path, folders[i], length) != 0 || !*number || number[strspn(number, "0123456789")]) continue;
+    const long value = strtol(number, NULL, 10);
+    return value <= INT_MAX ? (int)value : -1;
+  }
+  return -1;
+}
+
+/* The links of folders are left to the system. */
+bool vcs_os_follow_links(const char *path, char *target, size_t size) {
+  enum { LINKS_MAX = 40 }; /* as many as Linux follows */
+  if (snprintf(target, size, "%s", path) >= (int)size) return errno = ENAMETOOLONG, false;
+  for (int i = 0; i < LINKS_MAX; i++) {
+    char link[VCS_PATH_SIZE], next[2 * VCS_PATH_SIZE];
+    const ssize_t length = descriptor_named(target) < 0 ? readlink(target, link, sizeof link - 1) : -1;
+    if (length < 0) return true;
+    link[length] = 0;
+    const int folder = link[0] == '/' ? 0 : (int)(vcs_path_base(target) - target);
+    snprintf(next, sizeof next, "%.*s%s", folder, target, link);
+    if (snprintf(target, size, "%s", next) >= (int)size) return errno = ENAMETOOLONG, false;
+  }
+  return errno = ELOOP, false;
+}
+
 vcs_os_kind_t vcs_os_kind(const char *path) {
   struct stat status;
+  char target[VCS_PATH_SIZE];
   if (stat(path, &status) != 0) return VCS_OS_NOTHING;
-  return S_ISDIR(status.st_mode) ? VCS_OS_DIRECTORY : S_ISREG(status.st_mode) ? VCS_OS_FILE : VCS_OS_DEVICE;
+  if (S_ISDIR(status.st_mode)) return VCS_OS_DIRECTORY;
+  if (!S_ISREG(status.st_mode)) return VCS_OS_DEVICE;
+  const bool is_open = vcs_os_follow_links(path, target, sizeof target) && descriptor_named(target) >= 0;
+  return is_open ? VCS_OS_DEVICE : VCS_OS_FILE;
 }
 
 char *vcs_os_real_path(const char *path) { return realpath(path, NULL); }
@@ -68,21 +106,51 @@ static int wait_as_usual(int file) {
   return -1;
 }
 
+/* Whether a pipe that is open for reading has a writer that has written nothing yet. A pipe reports that its writers
+ * are gone (POLLHUP) only if one has come and gone since it was opened: this process is that one. */
+static bool has_silent_writer(int file, const char *path) {
+  struct pollfd data = {.fd = file, .events = POLLIN};
+  const int writer = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (writer < 0) return false;
+  close(writer);
+  return poll(&data, 1, 0) == 0 || data.revents & POLLIN;
+}
+
+/* Waits for the first bytes of a pipe, or its end: false, with errno, if nobody writes to it, or at Ctrl-C. */
+static bool wait_for_data(int file, const char *path) {
+  struct pollfd data = {.fd = file, .events = POLLIN};
+  int ready = poll(&data, 1, WRITER_MILLISECONDS);
+  if (ready == 0 && !has_silent_writer(file, path)) return errno = ENXIO, false;
+  if (ready == 0) ready = poll(&data, 1, -1);
+  return ready > 0;
+}
+
 int vcs_os_open_to_read(const char *path) {
   const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   struct stat facts;
   if (file < 0) return -1;
-  if (fstat(file, &facts) == 0 && S_ISFIFO(facts.st_mode)) {
-    struct pollfd data = {.fd = file, .events = POLLIN};
-    if (poll(&data, 1, WRITER_MILLISECONDS) <= 0) return close(file), errno = ENXIO, -1;
+  if (fstat(file, &facts) == 0 && S_ISFIFO(facts.st_mode) && !wait_for_data(file, path)) {
+    const int reason = errno;
+    close(file);
+    return errno = reason, -1;
   }
   return wait_as_usual(file);
 }
 
+/* A descriptor is copied, not opened again: what is written follows what others have written there. */
 int vcs_os_open_device(const char *path) {
+  char target[VCS_PATH_SIZE];
+  const int named = vcs_os_follow_links(path, target, sizeof target) ? descriptor_named(target) : -1;
+  if (named >= 0) {
+    const int flags = fcntl(named, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return errno = EBADF, -1;
+    return fcntl(named, F_DUPFD_CLOEXEC, 0);
+  }
   const int file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   return file < 0 ? -1 : wait_as_usual(file);
 }
+
+bool vcs_os_may_write(const char *path) { return access(path, W_OK) == 0; }
 
 /* Permissions are a courtesy: on a file system that has none the file is written all the same. */
 void vcs_os_copy_permissions(const char *path, int file) {
@@ -90,12 +158,18 @@ void vcs_os_copy_permissions(const char *path, int file) {
   if (stat(path, &old) != 0 || fchmod(file, old.st_mode & 07777) != 0) errno = 0;
 }
 
-void vcs_os_binary_stdout(void) {}
+/* A closed stream becomes a descriptor that can only be used the other way, so that its use still fails. */
+void vcs_os_prepare_streams(void) {
+  for (int stream = 0; stream < 3; stream++) {
+    const bool is_closed = fcntl(stream, F_GETFD) < 0 && errno == EBADF;
+    if (is_closed && open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
 
 /* Whether a name still belongs to an open file, and not to one that has replaced it. */
 static bool has_name(int file, const char *path) {
   struct stat opened, named;
-  return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+  return fstat(file, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
 
@@ -138,14 +212,12 @@ int vcs_os_lock(const char *path) {
   for (;;) {
     const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) return -1;
-    char *target = realpath(path, NULL);
     int locked;
     do {
       locked = flock(file, LOCK_EX);
     } while (locked != 0 && errno == EINTR);
     const int reason = errno;
-    const bool current = has_name(file, target ? target : path);
-    free(target);
+    const bool current = has_name(file, path);
     if (locked == 0 && current) return file;
     close(file); /* while this process waited, the file was replaced */
     if (locked != 0) return errno = reason, -1;
@@ -179,11 +251,16 @@ void vcs_os_free_lines(void *memory) { free(memory); }
 
 static struct sigaction former_int, former_term;
 
+static void catch_signal(int number, const struct sigaction *action, struct sigaction *former) {
+  sigaction(number, NULL, former);
+  if (former->sa_handler != SIG_IGN) sigaction(number, action, NULL);
+}
+
 void vcs_os_catch_signals(void (*handler)(int signal)) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &former_int);
-  sigaction(SIGTERM, &action, &former_term);
+  catch_signal(SIGINT, &action, &former_int);
+  catch_signal(SIGTERM, &action, &former_term);
 }
 
 void vcs_os_release_signals(void) {

@@ -71,6 +71,11 @@ static char *with_slashes(char *path) {
 
 char *vcs_os_real_path(const char *path) { return with_slashes(_fullpath(NULL, path, 0)); }
 
+/* Windows follows links itself, and has no names of descriptors. */
+bool vcs_os_follow_links(const char *path, char *target, size_t size) {
+  return snprintf(target, size, "%s", path) < (int)size;
+}
+
 static bool module_path(HMODULE module, char *path, size_t size) {
   const DWORD length = GetModuleFileNameA(module, path, (DWORD)size);
   return length > 0 && length < size && with_slashes(path);
@@ -84,9 +89,15 @@ int vcs_os_open_to_read(const char *path) { return _open(path, _O_RDONLY | _O_BI
 
 int vcs_os_open_device(const char *path) { return _open(path, _O_WRONLY | _O_BINARY | _O_NOINHERIT); }
 
+bool vcs_os_may_write(const char *path) {
+  enum { WRITE = 2 };
+  return _access(path, WRITE) == 0;
+}
+
 void vcs_os_copy_permissions(const char *path, int file) { (void)path, (void)file; }
 
-void vcs_os_binary_stdout(void) { _setmode(_fileno(stdout), _O_BINARY); }
+/* Windows gives a file no number of a standard stream. */
+void vcs_os_prepare_streams(void) { _setmode(_fileno(stdout), _O_BINARY); }
 
 int vcs_os_draft_create(const char *path) {
   const HANDLE file = CreateFileA(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, CREATE_NEW,

@@ -88,25 +88,35 @@ vcs_status_t vcs_png_write_rgb(const char *path, const uint8_t *rgb, int width, 
   return write_png(path, rgb, width, height, 1, zoom, NULL, error);
 }
 
+enum { PNG_LIMIT = 64 << 20 }; /* bytes of a picture that is read */
+
 vcs_status_t vcs_png_read_rgb(const char *path, int limit, uint8_t **rgb, int *width, int *height, vcs_error_t *error) {
   const png_color black = {0, 0, 0};
   png_image image = {.version = PNG_IMAGE_VERSION};
+  uint8_t *file;
+  size_t size;
   *rgb = NULL;
-  if (!png_image_begin_read_from_file(&image, path)) {
+  vcs_status_t status = vcs_file_read(path, PNG_LIMIT, &file, &size, error);
+  if (status) return status;
+  if (!png_image_begin_read_from_memory(&image, file, size)) {
+    free(file);
     return vcs_error_fill(error, VCS_BAD_FILE, "cannot read %.200s: %.100s", path, image.message);
   }
   *width = (int)image.width;
   *height = (int)image.height;
   if (image.width > (png_uint_32)limit || image.height > (png_uint_32)limit) {
     png_image_free(&image);
+    free(file);
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%.200s is %dx%d pixels, more than %d a side", path, *width, *height,
                           limit);
   }
   image.format = PNG_FORMAT_RGB;
   *rgb = malloc(PNG_IMAGE_SIZE(image));
-  if (*rgb && png_image_finish_read(&image, &black, *rgb, 0, NULL)) return VCS_OK;
+  const bool is_read = *rgb && png_image_finish_read(&image, &black, *rgb, 0, NULL);
+  free(file);
+  if (is_read) return VCS_OK;
   vcs_error_fill(error, VCS_BAD_FILE, "cannot read %.200s: %.100s", path, *rgb ? image.message : "out of memory");
-  const vcs_status_t status = *rgb ? VCS_BAD_FILE : VCS_NO_MEMORY;
+  status = *rgb ? VCS_BAD_FILE : VCS_NO_MEMORY;
   png_image_free(&image);
   free(*rgb);
   *rgb = NULL;

@@ -170,25 +170,30 @@ vcs_status_t vcs_map_ram(const char *path, const char *title, const float bits[1
 
 /* Where the parts of a map of ROM are. */
 enum { ROM_COLUMNS = 64, ROM_SQUARE = 5, BANK = 4096, ROM_LEFT = 40, BANK_STEP = ROM_COLUMNS * ROM_SQUARE + 8 };
+enum { BANKS_ACROSS = 16, BAND_GAP = 8 + 2 * LINE }; /* more banks continue in another band below */
 enum { BIT = 8, STRIP_ROWS = 8, STRIP_LABEL = 34, STRIP_STEP = STRIP_LABEL + 8 * BIT + 8, ROM_TOP = TITLE + 2 * LINE };
+
+static int bank_left(int bank) { return ROM_LEFT + bank % BANKS_ACROSS * BANK_STEP; }
+
+static int bank_top(int bank, int rows) { return ROM_TOP + bank / BANKS_ACROSS * (rows * ROM_SQUARE + BAND_GAP); }
 
 /* Offsets at the left, columns and banks at the top. */
 static void write_rom_axes(canvas_t *canvas, int banks, int rows) {
   char text[24];
   for (int bank = 0; bank < banks; bank++) {
-    const int left = ROM_LEFT + bank * BANK_STEP;
+    const int left = bank_left(bank), top = bank_top(bank, rows);
     if (banks > 1) {
       snprintf(text, sizeof text, "bank %d", bank);
-      write_text(canvas, left, TITLE, pale, text);
+      write_text(canvas, left, top - 2 * LINE, pale, text);
     }
     for (int column = 0; column < ROM_COLUMNS; column += 16) {
       snprintf(text, sizeof text, "+%02X", (unsigned)column);
-      write_text(canvas, left + column * ROM_SQUARE, TITLE + LINE, pale, text);
+      write_text(canvas, left + column * ROM_SQUARE, top - LINE, pale, text);
     }
-  }
-  for (int row = 0; row < rows; row += 8) {
-    snprintf(text, sizeof text, "%04X", (unsigned)(row * ROM_COLUMNS));
-    write_right(canvas, ROM_LEFT - 4, ROM_TOP + row * ROM_SQUARE - 1, pale, text);
+    for (int row = 0; row < rows && bank % BANKS_ACROSS == 0; row += 8) {
+      snprintf(text, sizeof text, "%04X", (unsigned)(row * ROM_COLUMNS));
+      write_right(canvas, ROM_LEFT - 4, top + row * ROM_SQUARE - 1, pale, text);
+    }
   }
 }
 
@@ -214,9 +219,10 @@ vcs_status_t vcs_map_rom(const char *path, const char *title, const uint8_t *ima
   canvas_t canvas;
   const uint32_t largest_bank = size < BANK ? size : BANK;
   const int banks = (int)((size + BANK - 1) / BANK), rows = (int)(largest_bank + ROM_COLUMNS - 1) / ROM_COLUMNS;
-  const int bottom = ROM_TOP + rows * ROM_SQUARE, patterns_top = bottom + LINE + 8;
+  const int across = banks < BANKS_ACROSS ? banks : BANKS_ACROSS;
+  const int bottom = bank_top(banks - 1, rows) + rows * ROM_SQUARE, patterns_top = bottom + LINE + 8;
   const int strips = (count + STRIP_ROWS - 1) / STRIP_ROWS;
-  const int width = larger(larger(ROM_LEFT + banks * BANK_STEP, EDGE + strips * STRIP_STEP), title_width(title));
+  const int width = larger(larger(ROM_LEFT + across * BANK_STEP, EDGE + strips * STRIP_STEP), title_width(title));
   const float largest = vcs_map_largest(bits, (size_t)8 * size);
   vcs_status_t status = begin(&canvas, width, patterns_top + STRIP_ROWS * BIT + LINE + 8, error);
   if (status) return status;
@@ -224,8 +230,8 @@ vcs_status_t vcs_map_rom(const char *path, const char *title, const uint8_t *ima
   write_rom_axes(&canvas, banks, rows);
   for (uint32_t i = 0; i < size; i++) {
     const int bank = (int)(i / BANK), square = (int)(i % BANK);
-    fill(&canvas, ROM_LEFT + bank * BANK_STEP + square % ROM_COLUMNS * ROM_SQUARE,
-         ROM_TOP + square / ROM_COLUMNS * ROM_SQUARE, ROM_SQUARE - 1, ROM_SQUARE - 1,
+    fill(&canvas, bank_left(bank) + square % ROM_COLUMNS * ROM_SQUARE,
+         bank_top(bank, rows) + square / ROM_COLUMNS * ROM_SQUARE, ROM_SQUARE - 1, ROM_SQUARE - 1,
          blend(empty, vcs_map_largest(bits + 8 * (size_t)i, 8), largest));
   }
   write_text(&canvas, EDGE, bottom + 5, pale,

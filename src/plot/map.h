@@ -6,9 +6,9 @@
  *
  *   heat     the frame, dimmed, and the pixels that change
  *   RAM      16 cells by 8, $80 at the top left; eight stripes in each, bit 7 on the left
- *   ROM      one square for each byte, 64 in a row; banks of 4 KiB side by side. Below, some bytes as bit patterns, a
- *            row of eight squares each with its offset in the image: bits that are set have a white middle
- *   inputs   one row for each input, one column for each frame of the run
+ *   ROM      one square for each byte, 64 in a row; banks of 4 KiB side by side, 16 in a band. Below, some bytes as bit
+ * patterns, a row of eight squares each with its offset in the image: bits that are set have a white middle inputs one
+ * row for each input, one column for each frame of the run
  *
  * RAM, ROM and inputs have a title, addresses or names at their axes, and the scale of their colours.
  */
