@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,7 +149,7 @@ class DiffVCSVectorEnv(VectorEnv):
         if autoreset_mode is None:
             autoreset_mode = AutoresetMode.NEXT_STEP if device == "cpu" else AutoresetMode.SAME_STEP
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        games = [game] if isinstance(game, (str, Cartridge)) else list(game)
+        games = [game] if isinstance(game, (str, os.PathLike, Cartridge)) else list(game)
         self.ale = ALEVectorInterface(
             games,
             num_envs, frame_skip=frameskip, stack_num=stack_num, img_height=img_height, img_width=img_width,

@@ -10,6 +10,7 @@ gymnasium = needs.module("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv  # noqa: E402
+from diffvcs.batch import ALEVectorInterface  # noqa: E402
 
 pytestmark = pytest.mark.roms
 
@@ -350,3 +351,61 @@ def test_a_batch_without_pictures_plays_the_same(random, autoreset):
     assert all(np.array_equal(bare.step(actions)[0], ram) for actions, ram in history)
     with pytest.raises(Exception, match="states of|another"):
         seen.restore_state(kept)
+
+
+def test_a_seeded_reset_shows_the_new_episode(tmp_path):
+    """Also if the last frame before it is the first that covers the picture: here the second one of RESET is short."""
+    code = bytes.fromhex(
+        "A2FF9AA90085808581"  # SP = $FF, $80 = $81 = 0
+        "A9028500850285028502A9008500E680A5800A8509A2FF"  # VSYNC, COLUBK = 2 * frame number
+        "AD82022901F006A9008581F00AE681A581C902D002A240"  # 255 lines, 64 in the second frame of RESET
+        "8502CAD0FB8502850285024C09F0"
+    )
+    image = code + bytes(0xFFC - len(code)) + bytes([0, 0xF0, 0, 0xF0])
+    path = tmp_path / "short.a26"
+    path.write_bytes(image)
+    settings = dict(
+        noop_max=0, use_fire_reset=False, num_threads=1, img_height=210, img_width=160, stack_num=1, maxpool=False, frameskip=1
+    )  # fmt: skip
+    envs = DiffVCSVectorEnv(path, 2, **settings)  # a path is a game, too
+    expected, _ = DiffVCSVectorEnv(str(path), 2, device="cpu-as-gpu", **settings).reset(seed=5)
+    for _ in range(2):
+        assert np.array_equal(envs.reset(seed=5)[0], np.asarray(expected))
+        play(envs, 8)
+
+
+def test_a_seeded_reset_lists_the_objects_of_the_new_episode():
+    envs = DiffVCSVectorEnv("demo", 1, objects=True, noop_max=0, use_fire_reset=False)
+    first = envs.reset(seed=5)[1]["objects"][0]
+    play(envs, 60)
+    assert not np.array_equal(envs.objects(0), first)
+    assert np.array_equal(envs.reset(seed=5)[1]["objects"][0], first)
+
+
+def test_a_batch_without_pictures_has_a_size():
+    assert 0 < ALEVectorInterface("demo", 1, observations=False).env_bytes < ALEVectorInterface("demo", 1).env_bytes
+
+
+def test_derivatives_are_refused_while_a_step_is_under_way():
+    batch = ALEVectorInterface("demo", 4)
+    batch.reset(np.arange(4), np.arange(4))
+    batch.begin_step(np.zeros(4, np.int32))
+    with pytest.raises(diffvcs.BadArgument, match="step"):
+        batch.jvp([["NOOP"]] * 4)
+    batch.end_step()
+    assert (batch.jvp([["NOOP"]] * 4).instructions > 0).all()
+
+
+def test_states_with_impossible_numbers_of_frames_are_refused():
+    batch = ALEVectorInterface("demo", 1)
+    batch.reset([0], [1])
+    batch.step(np.zeros(1, np.int32))
+    good = batch.clone_states()
+    at = 4 * 9  # header_t.elapsed
+    assert good[0, at : at + 4].view(np.int32)[0] == 4
+    for frames in (-1, 2**31 - 2):
+        bad = good.copy()
+        bad[0, at : at + 4] = np.array([frames], np.int32).view(np.uint8)
+        with pytest.raises(diffvcs.BadArgument, match="no machine can have"):
+            batch.restore_states(bad)
+    batch.restore_states(good)

@@ -313,11 +313,13 @@ vcs_status_t vcs_device_batch_vjp(vcs_device_batch_t *batch, const vcs_controls_
 static vcs_status_t product_of_batch(product_t *p, vcs_error_t *error) {
   const vcs_batch_t *batch = p->batch;
   if (error) error->message[0] = 0;
+  vcs_status_t status = vcs_batch_check_ready(batch, error);
+  if (status) return status;
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch has derivatives after its first reset");
   if (batch->sent > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   if (p->device_batch) return product_on_device(p, batch->stream, error);
-  vcs_status_t status = check(p, error);
+  status = check(p, error);
   return status ? status : differentiate_all(p, batch->options.threads, error);
 }
 

@@ -218,6 +218,7 @@ static void load(const vcs_kind_t *kind, vcs_batch_place_t *place, uint32_t seed
   }
   const vcs_batch_place_t *from = &kind->place;
   place->env.live = from->env.live;
+  place->env.recorded = false;
   place->env.options.seed = seed;
   vcs_mt19937_start(&place->env.sticky_random, seed, 0);
   place->env.noop_random = place->env.sticky_random;
@@ -225,7 +226,7 @@ static void load(const vcs_kind_t *kind, vcs_batch_place_t *place, uint32_t seed
   vcs_draw_history_t *history = &place->env.draw_history;
   const vcs_draw_history_t *source = &from->env.draw_history;
   history->exact = source->exact;
-  history->drawn = source->drawn;
+  history->drawn = source->exact; /* else `picture` is not of this place, and is drawn again when it is shown */
   history->covered = source->covered;
   history->before_next = source->before_next;
   if (history->exact) {
@@ -1230,7 +1231,7 @@ size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread) {
   if (per_thread) {
     *per_thread = 5 * VCS_FRAME_BYTES + padded(sizeof(vcs_t)) +
                   2 * (size_t)(VCS_WIDTH * batch->channels) * (size_t)batch->carts[0].cart->frame_height +
-                  vcs_resize_scratch(batch->carts[0].resize);
+                  (has_pictures(batch) ? vcs_resize_scratch(batch->carts[0].resize) : 0);
   }
   return sizeof *batch->places + batch->machine_bytes / envs + 4 * sizeof(int32_t) +
          (batch->stacks ? vcs_batch_observation_size(batch) : 0);

@@ -111,6 +111,8 @@ static void take_place(const vcs_batch_t *batch, vcs_batch_place_t *place, const
   }
 }
 
+enum { ELAPSED_LIMIT = INT32_MAX - (1 << 20) }; /* frames of an episode, far beyond those of a game */
+
 static vcs_status_t check_state(const vcs_batch_t *batch, const vcs_batch_place_t *place, const uint8_t *from,
                                 vcs_error_t *error) {
   header_t header;
@@ -122,7 +124,9 @@ static vcs_status_t check_state(const vcs_batch_t *batch, const vcs_batch_place_
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "this is a state of another cartridge, mode, difficulty or shape of observations");
   }
-  if (!vcs_draw_history_is_possible(&header.draw_history) || header.shown < 1 || header.shown > VCS_PLACE_SHOWN ||
+  const bool counts = header.elapsed >= 0 && header.elapsed < ELAPSED_LIMIT;
+  if (!counts || !vcs_draw_history_is_possible(&header.draw_history) || header.shown < 1 ||
+      header.shown > VCS_PLACE_SHOWN ||
       !vcs_env_is_possible(&place->env, &live, from + machines_at(), VCS_PLACE_MACHINES, batch->workers[0].m)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
   }
