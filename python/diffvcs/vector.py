@@ -73,7 +73,7 @@ class DiffVCSVectorEnv(VectorEnv):
 
     def __init__(
         self,
-        game: str | Cartridge | Sequence[str | Cartridge],
+        game: str | os.PathLike[str] | Cartridge | Sequence[str | os.PathLike[str] | Cartridge],
         num_envs: int = 1,
         *,
         preset: str | None = None,
