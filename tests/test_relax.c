@@ -234,7 +234,6 @@ static void check_round_both_ways(const vcs_relax_options_t *options) {
     for (int i = 0; i < 200 && !vcs_relax_machine(integers)->jammed; i++) {
       vcs_relax_step(integers, NULL);
       assert_int_equal(vcs_relax_jvp(numbers, 1, none, out, NULL), VCS_OK); /* runs the machine of real numbers */
-      if (vcs_relax_machine(integers)->partial == 0) break; /* a frame is over: the product begins the next */
       assert_same_machine(cart, vcs_relax_machine(integers), vcs_relax_machine(numbers), i);
     }
     wrong += vcs_relax_report(numbers)->wrong_reads;
@@ -258,6 +257,77 @@ static void test_integers_and_rounded_numbers_agree(void **state) {
     o.bus = i & 4 ? VCS_BUS_REDUCED : VCS_BUS_REAL;
     check_round_both_ways(&o);
   }
+}
+
+/* Two frames after a first one: by frames, by steps, and by a product over as many steps. */
+static void check_frames_by_steps(uint8_t cast) {
+  vcs_cart_t *cart = load_demo();
+  vcs_relax_options_t o = options_of(6, 0.14);
+  o.cast = cast;
+  o.window = 4;
+  const size_t pixels = (size_t)(VCS_WIDTH * cart->frame_height);
+  vcs_relax_t *relax[3];
+  double *values[3], *pictures[3];
+  for (int i = 0; i < 3; i++) {
+    relax[i] = relaxed(cart, &o);
+    values[i] = calloc(vcs_relax_input_slots(relax[i]), sizeof **values);
+    pictures[i] = calloc(pixels, sizeof **pictures);
+    vcs_relax_frame(relax[i], NULL);
+  }
+  const uint64_t before = vcs_relax_report(relax[0])->instructions;
+  for (int i = 0; i < 2; i++) vcs_relax_frame(relax[0], NULL);
+  const int32_t steps = (int32_t)(vcs_relax_report(relax[0])->instructions - before);
+  for (int32_t i = 0; i < steps; i++) vcs_relax_step(relax[1], NULL);
+  double *none = calloc(vcs_relax_input_slots(relax[2]), sizeof *none);
+  double *out = calloc(vcs_relax_state_slots(relax[2]), sizeof *out);
+  assert_int_equal(vcs_relax_jvp(relax[2], steps, none, out, NULL), VCS_OK);
+  for (int i = 0; i < 3; i++) {
+    vcs_relax_values(relax[i], values[i]);
+    vcs_relax_picture(relax[i], pictures[i]);
+    assert_same_machine(cart, vcs_relax_machine(relax[0]), vcs_relax_machine(relax[i]), steps);
+    assert_memory_equal(values[0], values[i], vcs_relax_input_slots(relax[i]) * sizeof **values);
+    if (cast == VCS_CAST_NONE) assert_memory_equal(pictures[0], pictures[i], pixels * sizeof **pictures);
+  }
+  for (int i = 0; i < 3; i++) free(values[i]), free(pictures[i]), vcs_relax_free(relax[i]);
+  free(none);
+  free(out);
+  vcs_cart_free(cart);
+}
+
+static void test_steps_and_products_begin_and_end_frames(void **state) {
+  (void)state;
+  check_frames_by_steps(VCS_CAST_ROUND);
+  check_frames_by_steps(VCS_CAST_NONE);
+}
+
+/* The derivative of a frame's picture, by a frame and by its steps. */
+static void test_picture_by_steps_is_that_of_the_frame(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  vcs_relax_options_t o = options_of(6, 0.14);
+  o.cast = VCS_CAST_NONE;
+  o.window = 4;
+  const size_t pixels = (size_t)(VCS_WIDTH * cart->frame_height);
+  vcs_relax_t *relax = relaxed(cart, &o);
+  const size_t slots = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
+  double *direction = calloc(slots, sizeof *direction), *out[2];
+  for (size_t i = VCS_SLOT_RAM; i < states; i++) direction[i] = fraction() - 0.5;
+  vcs_t *m = malloc(vcs_state_size(cart));
+  vcs_relax_frame(relax, NULL);
+  memcpy(m, vcs_relax_machine(relax), vcs_state_size(cart));
+  int32_t steps = VCS_RELAX_FRAME;
+  for (int i = 0; i < 2; i++) {
+    out[i] = calloc(states + pixels, sizeof **out);
+    vcs_relax_load(relax, m);
+    assert_int_equal(vcs_relax_jvp_picture(relax, steps, direction, out[i], out[i] + states, NULL), VCS_OK);
+    steps = (int32_t)vcs_relax_report(relax)->instructions;
+  }
+  assert_memory_equal(out[0], out[1], (states + pixels) * sizeof **out);
+  for (int i = 0; i < 2; i++) free(out[i]);
+  free(direction);
+  free(m);
+  vcs_relax_free(relax);
+  vcs_cart_free(cart);
 }
 
 /* ---- Real numbers ---------------------------------------------------------------------------------------------- */
@@ -469,6 +539,8 @@ int main(void) {
       cmocka_unit_test(test_bad_options_are_refused),
       cmocka_unit_test(test_sharp_is_hard),
       cmocka_unit_test(test_integers_and_rounded_numbers_agree),
+      cmocka_unit_test(test_steps_and_products_begin_and_end_frames),
+      cmocka_unit_test(test_picture_by_steps_is_that_of_the_frame),
       cmocka_unit_test(test_operations_interpolate),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),

@@ -74,7 +74,8 @@ VCS_API void vcs_relax_load_reduced(vcs_relax_t *relax);
 /* Returns the machine with every real number rounded. */
 VCS_API const vcs_t *vcs_relax_machine(const vcs_relax_t *relax);
 
-/* Like vcs_control, vcs_step and vcs_frame. The reduced bus has no frames: vcs_relax_frame does nothing there. */
+/* Like vcs_control, vcs_step and vcs_frame. A step begins a frame if none is under way, and ends a frame whose last
+ * instruction it is. The reduced bus has no frames: vcs_relax_frame does nothing there. */
 VCS_API void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *controls);
 VCS_API void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames);
 VCS_API void vcs_relax_frame(vcs_relax_t *relax, uint8_t *frames);

@@ -369,17 +369,8 @@ void vcs_real_consider(vcs_relax_t *relax, int opcode, vcs_outcome_t *outcome) {
   evaluate_beside(&doing, before, opcode, outcome);
 }
 
-void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
-  vcs_video_t video;
-  vcs_video_start(&video, relax->cart, frames);
-  if (!relax->m->jammed) instruction(relax, links, &video);
-  if (relax->options.bus == VCS_BUS_REDUCED) return;
-  vcs_tia_catch_up(relax->m, &video);
-  vcs_beam_draw(relax, links, relax->m->seen_clock);
-}
-
 /* A frame begins: times restart, and fractions of a cycle stay. */
-void vcs_real_begin_frame(vcs_relax_t *relax) {
+static void begin_frame(vcs_relax_t *relax) {
   static const int times[] = {VCS_SLOT_TIME, VCS_SLOT_TIMER_CYCLE, VCS_SLOT_DUMP_CYCLE};
   vcs_t *m = relax->m;
   const bool begins = !m->partial;
@@ -390,20 +381,35 @@ void vcs_real_begin_frame(vcs_relax_t *relax) {
 }
 
 /* The integer machine has stopped in mid-frame or at its end, all drawn. */
-void vcs_real_end_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
+static void end_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
   vcs_beam_draw(relax, links, relax->m->seen_clock);
   vcs_beam_finish(relax, frames);
   vcs_frame_end(relax->cart, relax->m, frames);
+}
+
+/* A frame begins if none is under way. */
+void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
+  const bool whole = relax->options.bus == VCS_BUS_REAL;
+  vcs_video_t video;
+  vcs_video_start(&video, relax->cart, frames);
+  if (whole) begin_frame(relax);
+  if (!relax->m->jammed) instruction(relax, links, &video);
+  if (!whole) return;
+  vcs_tia_catch_up(relax->m, &video);
+  if (relax->m->partial)
+    vcs_beam_draw(relax, links, relax->m->seen_clock);
+  else
+    end_frame(relax, links, frames);
 }
 
 void vcs_real_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
   vcs_video_t video;
   if (!frames) frames = relax->reals->frames;
   vcs_video_start(&video, relax->cart, frames);
-  vcs_real_begin_frame(relax);
+  begin_frame(relax);
   for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !relax->m->jammed && !(links && links->failed); i++) {
     if (instruction(relax, links, &video)) break;
   }
   vcs_tia_catch_up(relax->m, &video);
-  vcs_real_end_frame(relax, links, frames);
+  end_frame(relax, links, frames);
 }

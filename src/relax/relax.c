@@ -161,14 +161,9 @@ static void start_links(vcs_relax_t *relax, vcs_links_t *links) {
 
 /* Returns whether it ran them all: it stops when Ctrl-C is pressed. */
 static bool run_steps(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
-  uint8_t *frames = relax->reals->frames;
   for (int32_t i = 0; i < steps && !links->failed; i++) {
     if (vcs_interrupted()) return false;
-    bool was_partial = relax->m->partial;
-    vcs_real_step(relax, links, frames);
-    if (relax->options.bus == VCS_BUS_REDUCED || !was_partial || relax->m->partial) continue;
-    vcs_real_end_frame(relax, links, frames);
-    vcs_real_begin_frame(relax);
+    vcs_real_step(relax, links, relax->reals->frames);
   }
   return true;
 }
