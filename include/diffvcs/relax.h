@@ -59,8 +59,8 @@ VCS_API void vcs_relax_defaults(vcs_relax_options_t *options);
 
 typedef struct vcs_relax vcs_relax_t;
 
-/* Creates a relaxed machine in the state after vcs_boot; the cartridge must outlive it. alpha and T must be positive.
- * On failure *relax is NULL. */
+/* Creates a relaxed machine in the state after vcs_boot; the cartridge must outlive it. alpha and T must be positive
+ * and finite as floats. On failure *relax is NULL. */
 VCS_API vcs_status_t vcs_relax_create(const vcs_cart_t *cart, const vcs_relax_options_t *options, vcs_relax_t **relax,
                                       vcs_error_t *error);
 VCS_API void vcs_relax_free(vcs_relax_t *relax);

@@ -21,8 +21,8 @@ static bool is_real(const vcs_relax_t *relax) {
 static vcs_status_t check_options(const vcs_relax_options_t *o, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_relax_options_t", error);
   if (known) return known;
-  if (!(o->alpha > 0) || !isfinite(o->alpha))
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "alpha is %g; a positive number is needed", o->alpha);
+  if (!(o->alpha > 0) || !isfinite((float)o->alpha))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "alpha is %g; a positive number below 3.4e38 is needed", o->alpha);
   if (!((float)o->temperature > 0) || !isfinite((float)o->temperature))
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the temperature is %g; a positive number is needed",
                           o->temperature);
