@@ -333,16 +333,20 @@ static void test_picture_by_steps_is_that_of_the_frame(void **state) {
 
 /* ---- Real numbers ---------------------------------------------------------------------------------------------- */
 
-/* A cartridge with one instruction at $F000, an operand of $80 and up. */
-static vcs_cart_t *load_one(int opcode) {
+/* A cartridge with a program at $F000, and NOP after it. */
+static vcs_cart_t *load_program(const uint8_t *program, size_t size) {
   uint8_t image[4096];
   memset(image, 0xEA, sizeof image);
-  image[0] = (uint8_t)opcode;
-  image[1] = 0x90;
-  image[2] = 0x00;
+  memcpy(image, program, size);
   image[0xFFC] = 0x00;
   image[0xFFD] = 0xF0;
-  return load_as(image, sizeof image, VCS_PROFILE_XITARI, "one");
+  return load_as(image, sizeof image, VCS_PROFILE_XITARI, "program");
+}
+
+/* With one instruction, an operand of $80 and up. */
+static vcs_cart_t *load_one(int opcode) {
+  const uint8_t program[] = {(uint8_t)opcode, 0x90, 0x00};
+  return load_program(program, sizeof program);
 }
 
 /* With sharp reads the result is linear in each register between two integers: so the table of what an operation uses
@@ -391,6 +395,28 @@ static void test_operations_interpolate(void **state) {
     vcs_relax_free(relax);
     vcs_cart_free(cart);
   }
+}
+
+static void test_reduced_timer_is_what_was_written(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xA9, 33, 0x8D, 0x96, 0x02}; /* LDA #33, STA TIM64T */
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  for (int dispatch = VCS_DISPATCH_HARD; dispatch <= VCS_DISPATCH_DISTANCE; dispatch++) {
+    vcs_relax_options_t o = options_of(6, 0.02);
+    o.cast = VCS_CAST_NONE;
+    o.bus = VCS_BUS_REDUCED;
+    o.dispatch = (uint8_t)dispatch;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    vcs_relax_load_reduced(relax);
+    for (int i = 0; i < 2; i++) vcs_relax_step(relax, NULL);
+    vcs_relax_values(relax, values);
+    assert_int_equal(vcs_relax_machine(relax)->timer, 33);
+    assert_true(values[VCS_SLOT_TIMER] == 33);
+    free(values);
+    vcs_relax_free(relax);
+  }
+  vcs_cart_free(cart);
 }
 
 /* A relaxed machine somewhere between the integers, in a program of noise. Everything that decides (rounded addresses,
@@ -543,6 +569,7 @@ int main(void) {
       cmocka_unit_test(test_steps_and_products_begin_and_end_frames),
       cmocka_unit_test(test_picture_by_steps_is_that_of_the_frame),
       cmocka_unit_test(test_operations_interpolate),
+      cmocka_unit_test(test_reduced_timer_is_what_was_written),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),
   };
