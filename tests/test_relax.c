@@ -419,6 +419,29 @@ static void test_reduced_timer_is_what_was_written(void **state) {
   vcs_cart_free(cart);
 }
 
+static void test_product_of_integers_reads_the_cartridges_image(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xA9, 33}; /* LDA #33 */
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  const vcs_relax_options_t o = options_of(6, 0.14);
+  vcs_relax_t *relax = relaxed(cart, &o);
+  const size_t slots = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
+  double *values = calloc(slots, sizeof *values), *none = calloc(slots, sizeof *none);
+  double *out = calloc(states, sizeof *out);
+  vcs_relax_values(relax, values);
+  values[states + 1] = 77;
+  vcs_relax_set_values(relax, values);
+  vcs_relax_values(relax, values);
+  assert_true(values[states + 1] == 33);
+  values[states + 1] = 77;
+  vcs_relax_set_values(relax, values);
+  assert_int_equal(vcs_relax_jvp(relax, 1, none, out, NULL), VCS_OK);
+  assert_int_equal(vcs_relax_machine(relax)->a, 33);
+  free(values), free(none), free(out);
+  vcs_relax_free(relax);
+  vcs_cart_free(cart);
+}
+
 /* A relaxed machine somewhere between the integers, in a program of noise. Everything that decides (rounded addresses,
  * the opcode) is away from its switching points. */
 typedef struct {
@@ -570,6 +593,7 @@ int main(void) {
       cmocka_unit_test(test_picture_by_steps_is_that_of_the_frame),
       cmocka_unit_test(test_operations_interpolate),
       cmocka_unit_test(test_reduced_timer_is_what_was_written),
+      cmocka_unit_test(test_product_of_integers_reads_the_cartridges_image),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),
   };

@@ -130,8 +130,15 @@ static vcs_real_t *number_at(const vcs_relax_t *relax, size_t slot) {
   return slot < VCS_SLOT_RAM ? &relax->reals->reg[slot] : &relax->reals->cells[slot - VCS_SLOT_RAM];
 }
 
+/* A machine of integers keeps no numbers, and has the cartridge's image. */
+static void load_integers(vcs_relax_t *relax) {
+  if (is_real(relax)) return;
+  vcs_reals_load(relax);
+  vcs_reals_load_image(relax);
+}
+
 void vcs_relax_values(vcs_relax_t *relax, double *values) {
-  if (!is_real(relax)) vcs_reals_load(relax);
+  load_integers(relax);
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) values[i] = number_at(relax, i)->value;
 }
 
@@ -153,7 +160,7 @@ void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
 /* Makes the inputs the variables 1, 2, ... */
 static void start_links(vcs_relax_t *relax, vcs_links_t *links) {
   const size_t inputs = vcs_relax_input_slots(relax);
-  if (!is_real(relax)) vcs_reals_load(relax);
+  load_integers(relax);
   for (size_t i = 0; i < inputs; i++) number_at(relax, i)->variable = (int32_t)i + 1;
   links->variables = (int32_t)inputs;
   vcs_beam_load(relax, links);
