@@ -442,6 +442,33 @@ static void test_product_of_integers_reads_the_cartridges_image(void **state) {
   vcs_cart_free(cart);
 }
 
+/* Where the weight of a neighbour is zero from a cell, but not from half way to it. */
+static void test_read_between_cells_has_both_at_any_temperature(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xB5, 0x80}; /* LDA $80,X */
+  static const double temperatures[] = {0.001, 0.005};
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  for (int single = 0; single < 2; single++) {
+    vcs_relax_options_t o = options_of(6, temperatures[single]);
+    o.cast = VCS_CAST_NONE;
+    o.single = (uint8_t)single;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    vcs_relax_values(relax, values);
+    values[VCS_SLOT_X] = 0.499;
+    values[VCS_SLOT_RAM] = 10;
+    values[VCS_SLOT_RAM + 1] = 200;
+    vcs_relax_set_values(relax, values);
+    vcs_relax_step(relax, NULL);
+    vcs_relax_values(relax, values);
+    const double weight = exp(-0.002 / o.temperature);
+    assert_true(fabs(values[VCS_SLOT_A] - (10 + 200 * weight) / (1 + weight)) < 1e-3);
+    free(values);
+    vcs_relax_free(relax);
+  }
+  vcs_cart_free(cart);
+}
+
 /* A relaxed machine somewhere between the integers, in a program of noise. Everything that decides (rounded addresses,
  * the opcode) is away from its switching points. */
 typedef struct {
@@ -594,6 +621,7 @@ int main(void) {
       cmocka_unit_test(test_operations_interpolate),
       cmocka_unit_test(test_reduced_timer_is_what_was_written),
       cmocka_unit_test(test_product_of_integers_reads_the_cartridges_image),
+      cmocka_unit_test(test_read_between_cells_has_both_at_any_temperature),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),
   };
