@@ -469,6 +469,28 @@ static void test_read_between_cells_has_both_at_any_temperature(void **state) {
   vcs_cart_free(cart);
 }
 
+static void test_positions_beyond_the_last_pixel_stay_when_set(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  for (int cast = VCS_CAST_ROUND; cast <= VCS_CAST_NONE; cast++) {
+    vcs_relax_options_t o = options_of(6, 0.14);
+    o.cast = (uint8_t)cast;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    vcs_relax_values(relax, values);
+    values[VCS_SLOT_POS] = 159.75;
+    values[VCS_SLOT_POS + 1] = 160;
+    vcs_relax_set_values(relax, values);
+    vcs_relax_values(relax, values);
+    assert_true(values[VCS_SLOT_POS] == (cast == VCS_CAST_NONE ? 159.75 : 159));
+    assert_true(values[VCS_SLOT_POS + 1] < 160);
+    assert_int_equal(vcs_relax_machine(relax)->pos[0], cast == VCS_CAST_NONE ? 0 : 159);
+    free(values);
+    vcs_relax_free(relax);
+  }
+  vcs_cart_free(cart);
+}
+
 /* A relaxed machine somewhere between the integers, in a program of noise. Everything that decides (rounded addresses,
  * the opcode) is away from its switching points. */
 typedef struct {
@@ -622,6 +644,7 @@ int main(void) {
       cmocka_unit_test(test_reduced_timer_is_what_was_written),
       cmocka_unit_test(test_product_of_integers_reads_the_cartridges_image),
       cmocka_unit_test(test_read_between_cells_has_both_at_any_temperature),
+      cmocka_unit_test(test_positions_beyond_the_last_pixel_stay_when_set),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),
   };

@@ -166,8 +166,8 @@ VCS_API size_t vcs_relax_state_slots(const vcs_relax_t *relax);
 VCS_API size_t vcs_relax_input_slots(const vcs_relax_t *relax);
 
 /* All input slots. Setting keeps every number in its range (registers and cells in 0..255, flags and bits in 0..1,
- * positions in 0..159); with VCS_CAST_ROUND it rounds. The image stays as it is set until the next load; a machine that
- * is rounded and dispatched hard reads the cartridge's own. */
+ * positions from 0 to below 160); with VCS_CAST_ROUND it rounds. The image stays as it is set until the next load; a
+ * machine that is rounded and dispatched hard reads the cartridge's own. */
 VCS_API void vcs_relax_values(vcs_relax_t *relax, double *values);
 VCS_API void vcs_relax_set_values(vcs_relax_t *relax, const double *values);
 

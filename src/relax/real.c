@@ -77,7 +77,7 @@ static const struct {
     CHIP(VDELP, 2, vdelp, BYTE, 1, 1),
     CHIP(VDELBL, 1, vdelbl, BYTE, 1, 1),
     CHIP(RESMP, 2, resmp, BYTE, 2, 1),
-    CHIP(POS, 5, pos, BYTE, 1, 159),
+    CHIP(POS, 5, pos, BYTE, 1, 0x1.3ffffffffffffp7), /* the largest number below 160 */
     CHIP(MIRRORED, 1, pf_mirrored, BYTE, 1, 1),
     CHIP(COLLISIONS, 16, collisions, WORD, 1, 1),
     CHIP(AUDIO, 6, audio, BYTE, 1, 255),
@@ -127,7 +127,8 @@ static void adopt_chips(vcs_relax_t *relax) {
     uint8_t *field = (uint8_t *)relax->m + chips[i].offset;
     uint16_t bits = 0;
     for (int k = 0; k < chips[i].count; k++) {
-      const int32_t value = (int32_t)nearbyint(reg[chips[i].slot + k].value);
+      int32_t value = (int32_t)nearbyint(reg[chips[i].slot + k].value);
+      if (chips[i].slot == VCS_SLOT_POS) value %= VCS_WIDTH; /* 160 is the first pixel again */
       bits |= (uint16_t)((value & 1) << k);
       if (chips[i].kind == BYTE) field[k] = (uint8_t)(chips[i].unit * value);
       if (chips[i].kind == TIME) memcpy(field, &value, sizeof value);

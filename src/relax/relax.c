@@ -148,9 +148,11 @@ static double least_of(size_t slot) {
 }
 
 void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
+  const bool rounds = relax->options.cast == VCS_CAST_ROUND;
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) {
-    double value = fmin(fmax(values[i], least_of(i)), vcs_real_most(i));
-    *number_at(relax, i) = vcs_real_constant(relax->options.cast == VCS_CAST_ROUND ? nearbyint(value) : value);
+    const double least = least_of(i), most = vcs_real_most(i);
+    const double value = fmin(fmax(values[i], least), most);
+    *number_at(relax, i) = vcs_real_constant(rounds ? fmin(nearbyint(value), floor(most)) : value);
   }
   vcs_reals_adopt(relax);
 }
