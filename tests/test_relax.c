@@ -491,6 +491,40 @@ static void test_positions_beyond_the_last_pixel_stay_when_set(void **state) {
   vcs_cart_free(cart);
 }
 
+static void test_timer_set_long_ago_has_a_derivative(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xAD, 0x84, 0x02}; /* LDA INTIM */
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  vcs_relax_options_t o = options_of(6, 0.02);
+  o.cast = VCS_CAST_NONE;
+  vcs_relax_t *relax = relaxed(cart, &o);
+  vcs_t *m = malloc(vcs_state_size(cart));
+  memcpy(m, vcs_relax_machine(relax), vcs_state_size(cart));
+  vcs_frame_begin(cart, m);
+  const size_t slots = vcs_relax_input_slots(relax);
+  double *values = calloc(slots, sizeof *values), *direction = calloc(slots, sizeof *direction), a[2];
+  double *out = calloc(vcs_relax_state_slots(relax), sizeof *out);
+  direction[VCS_SLOT_TIME] = 1;
+  for (int i = 0; i < 3; i++) {
+    vcs_relax_load(relax, m);
+    vcs_relax_values(relax, values);
+    values[VCS_SLOT_TIME] = 0;
+    values[VCS_SLOT_TIMER_CYCLE] = -2147483644.75 - (i == 1 ? 0.125 : 0); /* 2^31 before the read; an interval ends */
+    vcs_relax_set_values(relax, values);
+    if (i < 2) {
+      vcs_relax_step(relax, NULL);
+      vcs_relax_values(relax, values);
+      a[i] = values[VCS_SLOT_A];
+    } else {
+      assert_int_equal(vcs_relax_jvp(relax, 1, direction, out, NULL), VCS_OK);
+      assert_true(fabs((a[1] - a[0]) / 0.125 + 1) < 1e-3 && fabs(out[VCS_SLOT_A] + 1) < 1e-3);
+    }
+  }
+  free(values), free(direction), free(out), free(m);
+  vcs_relax_free(relax);
+  vcs_cart_free(cart);
+}
+
 /* A relaxed machine somewhere between the integers, in a program of noise. Everything that decides (rounded addresses,
  * the opcode) is away from its switching points. */
 typedef struct {
@@ -645,6 +679,7 @@ int main(void) {
       cmocka_unit_test(test_product_of_integers_reads_the_cartridges_image),
       cmocka_unit_test(test_read_between_cells_has_both_at_any_temperature),
       cmocka_unit_test(test_positions_beyond_the_last_pixel_stay_when_set),
+      cmocka_unit_test(test_timer_set_long_ago_has_a_derivative),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),
   };
