@@ -130,17 +130,18 @@ static void test_branch_is_exact_below_the_papers_threshold(void **state) {
 static void test_bad_options_are_refused(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo();
-  vcs_relax_options_t o = options_of(6, 0.14), wrong[6];
+  vcs_relax_options_t o = options_of(6, 0.14), wrong[7];
   vcs_relax_t *relax;
   vcs_error_t error;
-  for (int i = 0; i < 6; i++) wrong[i] = o;
+  for (int i = 0; i < 7; i++) wrong[i] = o;
   wrong[0].alpha = 0;
   wrong[1].temperature = -1;
   wrong[2].temperature = NAN;
   wrong[3].window = -1;
   wrong[4].dispatch = 7;
   wrong[5].alpha = INFINITY;
-  for (int i = 0; i < 6; i++) {
+  wrong[6].alpha = 1e39; /* infinite as a float */
+  for (int i = 0; i < 7; i++) {
     assert_int_equal(vcs_relax_create(cart, &wrong[i], &relax, &error), VCS_BAD_ARGUMENT);
     assert_null(relax);
     assert_true(strlen(error.message) > 10);
@@ -234,7 +235,6 @@ static void check_round_both_ways(const vcs_relax_options_t *options) {
     for (int i = 0; i < 200 && !vcs_relax_machine(integers)->jammed; i++) {
       vcs_relax_step(integers, NULL);
       assert_int_equal(vcs_relax_jvp(numbers, 1, none, out, NULL), VCS_OK); /* runs the machine of real numbers */
-      if (vcs_relax_machine(integers)->partial == 0) break; /* a frame is over: the product begins the next */
       assert_same_machine(cart, vcs_relax_machine(integers), vcs_relax_machine(numbers), i);
     }
     wrong += vcs_relax_report(numbers)->wrong_reads;
@@ -260,18 +260,93 @@ static void test_integers_and_rounded_numbers_agree(void **state) {
   }
 }
 
+/* Two frames after a first one: by frames, by steps, and by a product over as many steps. */
+static void check_frames_by_steps(uint8_t cast) {
+  vcs_cart_t *cart = load_demo();
+  vcs_relax_options_t o = options_of(6, 0.14);
+  o.cast = cast;
+  o.window = 4;
+  const size_t pixels = (size_t)(VCS_WIDTH * cart->frame_height);
+  vcs_relax_t *relax[3];
+  double *values[3], *pictures[3];
+  for (int i = 0; i < 3; i++) {
+    relax[i] = relaxed(cart, &o);
+    values[i] = calloc(vcs_relax_input_slots(relax[i]), sizeof **values);
+    pictures[i] = calloc(pixels, sizeof **pictures);
+    vcs_relax_frame(relax[i], NULL);
+  }
+  const uint64_t before = vcs_relax_report(relax[0])->instructions;
+  for (int i = 0; i < 2; i++) vcs_relax_frame(relax[0], NULL);
+  const int32_t steps = (int32_t)(vcs_relax_report(relax[0])->instructions - before);
+  for (int32_t i = 0; i < steps; i++) vcs_relax_step(relax[1], NULL);
+  double *none = calloc(vcs_relax_input_slots(relax[2]), sizeof *none);
+  double *out = calloc(vcs_relax_state_slots(relax[2]), sizeof *out);
+  assert_int_equal(vcs_relax_jvp(relax[2], steps, none, out, NULL), VCS_OK);
+  for (int i = 0; i < 3; i++) {
+    vcs_relax_values(relax[i], values[i]);
+    vcs_relax_picture(relax[i], pictures[i]);
+    assert_same_machine(cart, vcs_relax_machine(relax[0]), vcs_relax_machine(relax[i]), steps);
+    assert_memory_equal(values[0], values[i], vcs_relax_input_slots(relax[i]) * sizeof **values);
+    if (cast == VCS_CAST_NONE) assert_memory_equal(pictures[0], pictures[i], pixels * sizeof **pictures);
+  }
+  for (int i = 0; i < 3; i++) free(values[i]), free(pictures[i]), vcs_relax_free(relax[i]);
+  free(none);
+  free(out);
+  vcs_cart_free(cart);
+}
+
+static void test_steps_and_products_begin_and_end_frames(void **state) {
+  (void)state;
+  check_frames_by_steps(VCS_CAST_ROUND);
+  check_frames_by_steps(VCS_CAST_NONE);
+}
+
+/* The derivative of a frame's picture, by a frame and by its steps. */
+static void test_picture_by_steps_is_that_of_the_frame(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  vcs_relax_options_t o = options_of(6, 0.14);
+  o.cast = VCS_CAST_NONE;
+  o.window = 4;
+  const size_t pixels = (size_t)(VCS_WIDTH * cart->frame_height);
+  vcs_relax_t *relax = relaxed(cart, &o);
+  const size_t slots = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
+  double *direction = calloc(slots, sizeof *direction), *out[2];
+  for (size_t i = VCS_SLOT_RAM; i < states; i++) direction[i] = fraction() - 0.5;
+  vcs_t *m = malloc(vcs_state_size(cart));
+  vcs_relax_frame(relax, NULL);
+  memcpy(m, vcs_relax_machine(relax), vcs_state_size(cart));
+  int32_t steps = VCS_RELAX_FRAME;
+  for (int i = 0; i < 2; i++) {
+    out[i] = calloc(states + pixels, sizeof **out);
+    vcs_relax_load(relax, m);
+    assert_int_equal(vcs_relax_jvp_picture(relax, steps, direction, out[i], out[i] + states, NULL), VCS_OK);
+    steps = (int32_t)vcs_relax_report(relax)->instructions;
+  }
+  assert_memory_equal(out[0], out[1], (states + pixels) * sizeof **out);
+  for (int i = 0; i < 2; i++) free(out[i]);
+  free(direction);
+  free(m);
+  vcs_relax_free(relax);
+  vcs_cart_free(cart);
+}
+
 /* ---- Real numbers ---------------------------------------------------------------------------------------------- */
 
-/* A cartridge with one instruction at $F000, an operand of $80 and up. */
-static vcs_cart_t *load_one(int opcode) {
+/* A cartridge with a program at $F000, and NOP after it. */
+static vcs_cart_t *load_program(const uint8_t *program, size_t size) {
   uint8_t image[4096];
   memset(image, 0xEA, sizeof image);
-  image[0] = (uint8_t)opcode;
-  image[1] = 0x90;
-  image[2] = 0x00;
+  memcpy(image, program, size);
   image[0xFFC] = 0x00;
   image[0xFFD] = 0xF0;
-  return load_as(image, sizeof image, VCS_PROFILE_XITARI, "one");
+  return load_as(image, sizeof image, VCS_PROFILE_XITARI, "program");
+}
+
+/* With one instruction, an operand of $80 and up. */
+static vcs_cart_t *load_one(int opcode) {
+  const uint8_t program[] = {(uint8_t)opcode, 0x90, 0x00};
+  return load_program(program, sizeof program);
 }
 
 /* With sharp reads the result is linear in each register between two integers: so the table of what an operation uses
@@ -320,6 +395,134 @@ static void test_operations_interpolate(void **state) {
     vcs_relax_free(relax);
     vcs_cart_free(cart);
   }
+}
+
+static void test_reduced_timer_is_what_was_written(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xA9, 33, 0x8D, 0x96, 0x02}; /* LDA #33, STA TIM64T */
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  for (int dispatch = VCS_DISPATCH_HARD; dispatch <= VCS_DISPATCH_DISTANCE; dispatch++) {
+    vcs_relax_options_t o = options_of(6, 0.02);
+    o.cast = VCS_CAST_NONE;
+    o.bus = VCS_BUS_REDUCED;
+    o.dispatch = (uint8_t)dispatch;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    vcs_relax_load_reduced(relax);
+    for (int i = 0; i < 2; i++) vcs_relax_step(relax, NULL);
+    vcs_relax_values(relax, values);
+    assert_int_equal(vcs_relax_machine(relax)->timer, 33);
+    assert_true(values[VCS_SLOT_TIMER] == 33);
+    free(values);
+    vcs_relax_free(relax);
+  }
+  vcs_cart_free(cart);
+}
+
+static void test_product_of_integers_reads_the_cartridges_image(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xA9, 33}; /* LDA #33 */
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  const vcs_relax_options_t o = options_of(6, 0.14);
+  vcs_relax_t *relax = relaxed(cart, &o);
+  const size_t slots = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
+  double *values = calloc(slots, sizeof *values), *none = calloc(slots, sizeof *none);
+  double *out = calloc(states, sizeof *out);
+  vcs_relax_values(relax, values);
+  values[states + 1] = 77;
+  vcs_relax_set_values(relax, values);
+  vcs_relax_values(relax, values);
+  assert_true(values[states + 1] == 33);
+  values[states + 1] = 77;
+  vcs_relax_set_values(relax, values);
+  assert_int_equal(vcs_relax_jvp(relax, 1, none, out, NULL), VCS_OK);
+  assert_int_equal(vcs_relax_machine(relax)->a, 33);
+  free(values), free(none), free(out);
+  vcs_relax_free(relax);
+  vcs_cart_free(cart);
+}
+
+/* Where the weight of a neighbour is zero from a cell, but not from half way to it. */
+static void test_read_between_cells_has_both_at_any_temperature(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xB5, 0x80}; /* LDA $80,X */
+  static const double temperatures[] = {0.001, 0.005};
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  for (int single = 0; single < 2; single++) {
+    vcs_relax_options_t o = options_of(6, temperatures[single]);
+    o.cast = VCS_CAST_NONE;
+    o.single = (uint8_t)single;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    vcs_relax_values(relax, values);
+    values[VCS_SLOT_X] = 0.499;
+    values[VCS_SLOT_RAM] = 10;
+    values[VCS_SLOT_RAM + 1] = 200;
+    vcs_relax_set_values(relax, values);
+    vcs_relax_step(relax, NULL);
+    vcs_relax_values(relax, values);
+    const double weight = exp(-0.002 / o.temperature);
+    assert_true(fabs(values[VCS_SLOT_A] - (10 + 200 * weight) / (1 + weight)) < 1e-3);
+    free(values);
+    vcs_relax_free(relax);
+  }
+  vcs_cart_free(cart);
+}
+
+static void test_positions_beyond_the_last_pixel_stay_when_set(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  for (int cast = VCS_CAST_ROUND; cast <= VCS_CAST_NONE; cast++) {
+    vcs_relax_options_t o = options_of(6, 0.14);
+    o.cast = (uint8_t)cast;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    vcs_relax_values(relax, values);
+    values[VCS_SLOT_POS] = 159.75;
+    values[VCS_SLOT_POS + 1] = 160;
+    vcs_relax_set_values(relax, values);
+    vcs_relax_values(relax, values);
+    assert_true(values[VCS_SLOT_POS] == (cast == VCS_CAST_NONE ? 159.75 : 159));
+    assert_true(values[VCS_SLOT_POS + 1] < 160);
+    assert_int_equal(vcs_relax_machine(relax)->pos[0], cast == VCS_CAST_NONE ? 0 : 159);
+    free(values);
+    vcs_relax_free(relax);
+  }
+  vcs_cart_free(cart);
+}
+
+static void test_timer_set_long_ago_has_a_derivative(void **state) {
+  (void)state;
+  static const uint8_t program[] = {0xAD, 0x84, 0x02}; /* LDA INTIM */
+  vcs_cart_t *cart = load_program(program, sizeof program);
+  vcs_relax_options_t o = options_of(6, 0.02);
+  o.cast = VCS_CAST_NONE;
+  vcs_relax_t *relax = relaxed(cart, &o);
+  vcs_t *m = malloc(vcs_state_size(cart));
+  memcpy(m, vcs_relax_machine(relax), vcs_state_size(cart));
+  vcs_frame_begin(cart, m);
+  const size_t slots = vcs_relax_input_slots(relax);
+  double *values = calloc(slots, sizeof *values), *direction = calloc(slots, sizeof *direction), a[2];
+  double *out = calloc(vcs_relax_state_slots(relax), sizeof *out);
+  direction[VCS_SLOT_TIME] = 1;
+  for (int i = 0; i < 3; i++) {
+    vcs_relax_load(relax, m);
+    vcs_relax_values(relax, values);
+    values[VCS_SLOT_TIME] = 0;
+    values[VCS_SLOT_TIMER_CYCLE] = -2147483644.75 - (i == 1 ? 0.125 : 0); /* 2^31 before the read; an interval ends */
+    vcs_relax_set_values(relax, values);
+    if (i < 2) {
+      vcs_relax_step(relax, NULL);
+      vcs_relax_values(relax, values);
+      a[i] = values[VCS_SLOT_A];
+    } else {
+      assert_int_equal(vcs_relax_jvp(relax, 1, direction, out, NULL), VCS_OK);
+      assert_true(fabs((a[1] - a[0]) / 0.125 + 1) < 1e-3 && fabs(out[VCS_SLOT_A] + 1) < 1e-3);
+    }
+  }
+  free(values), free(direction), free(out), free(m);
+  vcs_relax_free(relax);
+  vcs_cart_free(cart);
 }
 
 /* A relaxed machine somewhere between the integers, in a program of noise. Everything that decides (rounded addresses,
@@ -438,7 +641,7 @@ static void test_derivatives_are_those_of_the_map(void **state) {
 /* Whatever the settings, numbers stay numbers, in their ranges. */
 static void test_extremes_stay_in_range(void **state) {
   (void)state;
-  static const double alphas[] = {1e-9, 1, 1e300}, temperatures[] = {1e-30, 0.3, 1e30};
+  static const double alphas[] = {1e-9, 1, 1e38}, temperatures[] = {1e-30, 0.3, 1e30};
   for (int i = 0; i < 9 * 4; i++) {
     vcs_cart_t *cart = load_noise();
     vcs_relax_options_t o = options_of(alphas[i % 3], temperatures[i / 3 % 3]);
@@ -469,7 +672,14 @@ int main(void) {
       cmocka_unit_test(test_bad_options_are_refused),
       cmocka_unit_test(test_sharp_is_hard),
       cmocka_unit_test(test_integers_and_rounded_numbers_agree),
+      cmocka_unit_test(test_steps_and_products_begin_and_end_frames),
+      cmocka_unit_test(test_picture_by_steps_is_that_of_the_frame),
       cmocka_unit_test(test_operations_interpolate),
+      cmocka_unit_test(test_reduced_timer_is_what_was_written),
+      cmocka_unit_test(test_product_of_integers_reads_the_cartridges_image),
+      cmocka_unit_test(test_read_between_cells_has_both_at_any_temperature),
+      cmocka_unit_test(test_positions_beyond_the_last_pixel_stay_when_set),
+      cmocka_unit_test(test_timer_set_long_ago_has_a_derivative),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
       cmocka_unit_test(test_extremes_stay_in_range),
   };

@@ -59,8 +59,8 @@ VCS_API void vcs_relax_defaults(vcs_relax_options_t *options);
 
 typedef struct vcs_relax vcs_relax_t;
 
-/* Creates a relaxed machine in the state after vcs_boot; the cartridge must outlive it. alpha and T must be positive.
- * On failure *relax is NULL. */
+/* Creates a relaxed machine in the state after vcs_boot; the cartridge must outlive it. alpha and T must be positive
+ * and finite as floats. On failure *relax is NULL. */
 VCS_API vcs_status_t vcs_relax_create(const vcs_cart_t *cart, const vcs_relax_options_t *options, vcs_relax_t **relax,
                                       vcs_error_t *error);
 VCS_API void vcs_relax_free(vcs_relax_t *relax);
@@ -74,7 +74,8 @@ VCS_API void vcs_relax_load_reduced(vcs_relax_t *relax);
 /* Returns the machine with every real number rounded. */
 VCS_API const vcs_t *vcs_relax_machine(const vcs_relax_t *relax);
 
-/* Like vcs_control, vcs_step and vcs_frame. The reduced bus has no frames: vcs_relax_frame does nothing there. */
+/* Like vcs_control, vcs_step and vcs_frame. A step begins a frame if none is under way, and ends a frame whose last
+ * instruction it is. The reduced bus has no frames: vcs_relax_frame does nothing there. */
 VCS_API void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *controls);
 VCS_API void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames);
 VCS_API void vcs_relax_frame(vcs_relax_t *relax, uint8_t *frames);
@@ -165,8 +166,8 @@ VCS_API size_t vcs_relax_state_slots(const vcs_relax_t *relax);
 VCS_API size_t vcs_relax_input_slots(const vcs_relax_t *relax);
 
 /* All input slots. Setting keeps every number in its range (registers and cells in 0..255, flags and bits in 0..1,
- * positions in 0..159); with VCS_CAST_ROUND it rounds. The image stays as it is set until the next load; a machine that
- * is rounded and dispatched hard reads the cartridge's own. */
+ * positions from 0 to below 160); with VCS_CAST_ROUND it rounds. The image stays as it is set until the next load; a
+ * machine that is rounded and dispatched hard reads the cartridge's own. */
 VCS_API void vcs_relax_values(vcs_relax_t *relax, double *values);
 VCS_API void vcs_relax_set_values(vcs_relax_t *relax, const double *values);
 

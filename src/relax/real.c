@@ -77,7 +77,7 @@ static const struct {
     CHIP(VDELP, 2, vdelp, BYTE, 1, 1),
     CHIP(VDELBL, 1, vdelbl, BYTE, 1, 1),
     CHIP(RESMP, 2, resmp, BYTE, 2, 1),
-    CHIP(POS, 5, pos, BYTE, 1, 159),
+    CHIP(POS, 5, pos, BYTE, 1, 0x1.3ffffffffffffp7), /* the largest number below 160 */
     CHIP(MIRRORED, 1, pf_mirrored, BYTE, 1, 1),
     CHIP(COLLISIONS, 16, collisions, WORD, 1, 1),
     CHIP(AUDIO, 6, audio, BYTE, 1, 255),
@@ -127,7 +127,8 @@ static void adopt_chips(vcs_relax_t *relax) {
     uint8_t *field = (uint8_t *)relax->m + chips[i].offset;
     uint16_t bits = 0;
     for (int k = 0; k < chips[i].count; k++) {
-      const int32_t value = (int32_t)nearbyint(reg[chips[i].slot + k].value);
+      int32_t value = (int32_t)nearbyint(reg[chips[i].slot + k].value);
+      if (chips[i].slot == VCS_SLOT_POS) value %= VCS_WIDTH; /* 160 is the first pixel again */
       bits |= (uint16_t)((value & 1) << k);
       if (chips[i].kind == BYTE) field[k] = (uint8_t)(chips[i].unit * value);
       if (chips[i].kind == TIME) memcpy(field, &value, sizeof value);
@@ -369,17 +370,8 @@ void vcs_real_consider(vcs_relax_t *relax, int opcode, vcs_outcome_t *outcome) {
   evaluate_beside(&doing, before, opcode, outcome);
 }
 
-void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
-  vcs_video_t video;
-  vcs_video_start(&video, relax->cart, frames);
-  if (!relax->m->jammed) instruction(relax, links, &video);
-  if (relax->options.bus == VCS_BUS_REDUCED) return;
-  vcs_tia_catch_up(relax->m, &video);
-  vcs_beam_draw(relax, links, relax->m->seen_clock);
-}
-
 /* A frame begins: times restart, and fractions of a cycle stay. */
-void vcs_real_begin_frame(vcs_relax_t *relax) {
+static void begin_frame(vcs_relax_t *relax) {
   static const int times[] = {VCS_SLOT_TIME, VCS_SLOT_TIMER_CYCLE, VCS_SLOT_DUMP_CYCLE};
   vcs_t *m = relax->m;
   const bool begins = !m->partial;
@@ -390,20 +382,35 @@ void vcs_real_begin_frame(vcs_relax_t *relax) {
 }
 
 /* The integer machine has stopped in mid-frame or at its end, all drawn. */
-void vcs_real_end_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
+static void end_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
   vcs_beam_draw(relax, links, relax->m->seen_clock);
   vcs_beam_finish(relax, frames);
   vcs_frame_end(relax->cart, relax->m, frames);
+}
+
+/* A frame begins if none is under way. */
+void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
+  const bool whole = relax->options.bus == VCS_BUS_REAL;
+  vcs_video_t video;
+  vcs_video_start(&video, relax->cart, frames);
+  if (whole) begin_frame(relax);
+  if (!relax->m->jammed) instruction(relax, links, &video);
+  if (!whole) return;
+  vcs_tia_catch_up(relax->m, &video);
+  if (relax->m->partial)
+    vcs_beam_draw(relax, links, relax->m->seen_clock);
+  else
+    end_frame(relax, links, frames);
 }
 
 void vcs_real_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
   vcs_video_t video;
   if (!frames) frames = relax->reals->frames;
   vcs_video_start(&video, relax->cart, frames);
-  vcs_real_begin_frame(relax);
+  begin_frame(relax);
   for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !relax->m->jammed && !(links && links->failed); i++) {
     if (instruction(relax, links, &video)) break;
   }
   vcs_tia_catch_up(relax->m, &video);
-  vcs_real_end_frame(relax, links, frames);
+  end_frame(relax, links, frames);
 }

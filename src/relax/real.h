@@ -177,8 +177,6 @@ void vcs_reals_adopt(vcs_relax_t *relax);      /* relax->m from the real numbers
 double vcs_real_most(size_t slot);             /* the largest value of a slot */
 void vcs_reals_adopt_cell(vcs_relax_t *relax, int32_t cell);
 void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames);
-void vcs_real_begin_frame(vcs_relax_t *relax);
-void vcs_real_end_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames);
 void vcs_real_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames);
 
 #endif

@@ -218,10 +218,12 @@ void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bo
   uint8_t byte = vcs_real_byte(value);
   if (doing->relax->options.bus == VCS_BUS_REDUCED) {
     if (addr & 0x1000) return;
-    if (!vcs_reduced_timer(addr))
+    if (!vcs_reduced_timer(addr)) {
       write_cell(doing, &doing->reals->ram[addr & 0x7F], value);
-    else
+    } else {
       m->timer = byte;
+      if (doing->acts) doing->reals->reg[VCS_SLOT_TIMER] = vcs_real_constant(byte);
+    }
     return;
   }
   int32_t place = addr & 0x1000 ? vcs_cart_write_place(cart, m, addr) : -1;

@@ -57,7 +57,7 @@ static vcs_real_t read_timer(vcs_doing_t *doing, bool status) {
   g.count = 0;
   if (doing->links) {
     double low, high;
-    around(since, INT32_MAX, &low, &high);
+    around(since, UINT32_MAX, &low, &high);
     const double per_cycle =
         (timer_value(m, high, timer.value, status) - timer_value(m, low, timer.value, status)) / (high - low);
     vcs_gather(&g, time, per_cycle);

@@ -21,8 +21,8 @@ static bool is_real(const vcs_relax_t *relax) {
 static vcs_status_t check_options(const vcs_relax_options_t *o, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_relax_options_t", error);
   if (known) return known;
-  if (!(o->alpha > 0) || !isfinite(o->alpha))
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "alpha is %g; a positive number is needed", o->alpha);
+  if (!(o->alpha > 0) || !isfinite((float)o->alpha))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "alpha is %g; a positive number below 3.4e38 is needed", o->alpha);
   if (!((float)o->temperature > 0) || !isfinite((float)o->temperature))
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the temperature is %g; a positive number is needed",
                           o->temperature);
@@ -130,8 +130,15 @@ static vcs_real_t *number_at(const vcs_relax_t *relax, size_t slot) {
   return slot < VCS_SLOT_RAM ? &relax->reals->reg[slot] : &relax->reals->cells[slot - VCS_SLOT_RAM];
 }
 
+/* A machine of integers keeps no numbers, and has the cartridge's image. */
+static void load_integers(vcs_relax_t *relax) {
+  if (is_real(relax)) return;
+  vcs_reals_load(relax);
+  vcs_reals_load_image(relax);
+}
+
 void vcs_relax_values(vcs_relax_t *relax, double *values) {
-  if (!is_real(relax)) vcs_reals_load(relax);
+  load_integers(relax);
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) values[i] = number_at(relax, i)->value;
 }
 
@@ -141,9 +148,11 @@ static double least_of(size_t slot) {
 }
 
 void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
+  const bool rounds = relax->options.cast == VCS_CAST_ROUND;
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) {
-    double value = fmin(fmax(values[i], least_of(i)), vcs_real_most(i));
-    *number_at(relax, i) = vcs_real_constant(relax->options.cast == VCS_CAST_ROUND ? nearbyint(value) : value);
+    const double least = least_of(i), most = vcs_real_most(i);
+    const double value = fmin(fmax(values[i], least), most);
+    *number_at(relax, i) = vcs_real_constant(rounds ? fmin(nearbyint(value), floor(most)) : value);
   }
   vcs_reals_adopt(relax);
 }
@@ -153,7 +162,7 @@ void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
 /* Makes the inputs the variables 1, 2, ... */
 static void start_links(vcs_relax_t *relax, vcs_links_t *links) {
   const size_t inputs = vcs_relax_input_slots(relax);
-  if (!is_real(relax)) vcs_reals_load(relax);
+  load_integers(relax);
   for (size_t i = 0; i < inputs; i++) number_at(relax, i)->variable = (int32_t)i + 1;
   links->variables = (int32_t)inputs;
   vcs_beam_load(relax, links);
@@ -161,14 +170,9 @@ static void start_links(vcs_relax_t *relax, vcs_links_t *links) {
 
 /* Returns whether it ran them all: it stops when Ctrl-C is pressed. */
 static bool run_steps(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
-  uint8_t *frames = relax->reals->frames;
   for (int32_t i = 0; i < steps && !links->failed; i++) {
     if (vcs_interrupted()) return false;
-    bool was_partial = relax->m->partial;
-    vcs_real_step(relax, links, frames);
-    if (relax->options.bus == VCS_BUS_REDUCED || !was_partial || relax->m->partial) continue;
-    vcs_real_end_frame(relax, links, frames);
-    vcs_real_begin_frame(relax);
+    vcs_real_step(relax, links, relax->reals->frames);
   }
   return true;
 }

@@ -114,11 +114,16 @@ static void run(vcs_relax_t *relax, vcs_video_t *video, int count) {
   if (soft.cpu.stop & VCS_STOP_FRAME) relax->m->partial = 0;
 }
 
+/* A frame begins if none is under way. */
 void vcs_rounded_step(vcs_relax_t *relax, uint8_t *frames) {
   vcs_video_t video;
+  const bool whole = relax->options.bus == VCS_BUS_REAL;
   vcs_video_start(&video, relax->cart, frames);
+  if (whole) vcs_frame_begin(relax->cart, relax->m);
   run(relax, &video, 1);
-  if (relax->options.bus == VCS_BUS_REAL) vcs_tia_catch_up(relax->m, &video);
+  if (!whole) return;
+  vcs_tia_catch_up(relax->m, &video);
+  if (!relax->m->partial) vcs_frame_end(relax->cart, relax->m, frames);
 }
 
 void vcs_rounded_frame(vcs_relax_t *relax, uint8_t *frames) {

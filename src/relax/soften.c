@@ -19,6 +19,7 @@ bool vcs_soften_start(vcs_soften_t *soften, const vcs_relax_options_t *options, 
     soften->narrow[k] = expf((float)-k / (float)soften->temperature);
     if (soften->single ? soften->narrow[k] > 0 : soften->wide[k] > 0) soften->reach = k;
   }
+  if (soften->reach < most) soften->reach++; /* that cell counts for an address between two cells */
   return true;
 }
 

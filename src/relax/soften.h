@@ -18,7 +18,7 @@ typedef struct {
   double alpha, temperature;
   double *wide;  /* exp(-distance / T) by distance, ... */
   float *narrow; /* ... and in float */
-  int32_t reach; /* largest distance with a nonzero weight */
+  int32_t reach; /* largest distance with a nonzero weight, from an address between two cells */
   bool wrap, single;
 } vcs_soften_t;
 
