@@ -301,10 +301,9 @@ def _array(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
 
 
 def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarray:
-    """Slots of a state; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
-    slots = (
-        np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
-    )
+    """Slots of a state, by byte and bit; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
+    shape = (cart.state_size, 8)
+    slots = (np.zeros(shape, np.float32) if dstate is None else _array(dstate, shape, name)).reshape(-1)
     if dram is not None:
         dram = _arrays.floats(dram, "dram")
         if dram.shape == (_c.RAM_BYTES,):

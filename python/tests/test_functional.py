@@ -141,12 +141,15 @@ def test_weights_of_another_shape_are_refused_and_flat_ones_are_the_same(example
         vjp(*example, dframes=np.zeros((cart.height, 160, count)))
     with pytest.raises(ValueError, match=r"dram has shape \(8, 128\); this run needs \(128, 8\)"):
         vjp(*example, dram=np.zeros((8, 128)))
-    for name, wrong in (("drom", (8, cart.rom.size)), ("dinput", (12, count)), ("dstate", (cart.state_size, 8))):
+    for name, wrong in (("drom", (8, cart.rom.size)), ("dinput", (12, count)), ("dstate", (8, cart.state_size))):
         with pytest.raises(ValueError, match=f"{name} has shape"):
             jvp(*example, **{name: np.zeros(wrong)})
     dram, dinput = random.standard_normal((128, 8)), random.standard_normal((count, 12))
     found, flat = jvp(*example, dram=dram, dinput=dinput), jvp(*example, dram=dram.ravel(), dinput=dinput.ravel())
     assert np.array_equal(found.dframes, flat.dframes) and found.dframes.any()
+    dstate = random.standard_normal((cart.state_size, 8))
+    found, flat = jvp(*example, dstate=dstate), jvp(*example, dstate=dstate.ravel())
+    assert np.array_equal(found.dstate, flat.dstate) and found.dstate.any()
 
 
 def test_a_run_of_the_cartridge_without_a_patch_is_refused(example):
