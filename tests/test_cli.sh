@@ -6,27 +6,15 @@ diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 roms=${DIFFVCS_ROMS:-}
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/need.sh"
+. "$here/report.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
 cd "$tmp" || exit 1
-tests=0
-failures=0
 
 lacks() { # lacks NEED REASON: a part of the test is left out
   need_missing "$1" "$2"
   [ $? = 77 ] || failures=$((failures + 1))
-}
-
-report() { # report STATUS NAME
-  tests=$((tests + 1))
-  if [ "$1" = 0 ]; then
-    echo "ok $tests - $2"
-    return
-  fi
-  failures=$((failures + 1))
-  echo "not ok $tests - $2"
-  sed 's/^/#   /' out err 2>/dev/null | head -20
 }
 
 # exits STATUS NAME ARGUMENT...: the program ends with that status; its words are in out and err.

@@ -16,10 +16,10 @@
 /* How a command ends after Ctrl-C, and what it prints. */
 static int end_interrupted(vcs_status_t status, char text[256]) {
   const vcs_error_t error = {"the work was cancelled"};
-  FILE *said = tmpfile();
+  FILE *printed = tmpfile();
   const int kept = dup(STDERR_FILENO);
-  assert_non_null(said);
-  dup2(fileno(said), STDERR_FILENO);
+  assert_non_null(printed);
+  dup2(fileno(printed), STDERR_FILENO);
   signal(SIGINT, SIG_DFL);
   vcs_interrupt_catch();
   raise(SIGINT);
@@ -29,10 +29,10 @@ static int end_interrupted(vcs_status_t status, char text[256]) {
   fflush(stderr);
   dup2(kept, STDERR_FILENO);
   close(kept);
-  rewind(said);
-  const size_t length = fread(text, 1, 255, said);
+  rewind(printed);
+  const size_t length = fread(text, 1, 255, printed);
   text[length] = 0;
-  fclose(said);
+  fclose(printed);
   return exit_code;
 }
 

@@ -3,24 +3,12 @@
 # program. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 . "$(dirname "$0")/need.sh"
+. "$(dirname "$0")/report.sh"
 [ -e /dev/fd/0 ] || { need_missing linux "/dev/fd"; exit; }
 diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-tests=0
-failures=0
-
-report() { # report STATUS NAME
-  tests=$((tests + 1))
-  if [ "$1" = 0 ]; then
-    echo "ok $tests - $2"
-    return
-  fi
-  failures=$((failures + 1))
-  echo "not ok $tests - $2"
-  sed 's/^/#   /' err | head -5
-}
 
 truth() { timeout -k 1 60 "$diffvcs" truth demo --frame 10 --bits ram:80 "$@" 2>err </dev/null; }
 score() { timeout -k 1 60 "$diffvcs" score demo --horizons 1 --bits 0 --rom-bits 0 --pixels 0 --states 1 --methods naive "$@" 2>err </dev/null; }
@@ -91,12 +79,12 @@ mkfifo slow
 slowly zero.bin >slow &
 timeout -k 1 60 "$diffvcs" info slow >out 2>err
 report $? "and a pipe with a name whose writer says nothing for three seconds"
-mkfifo nobody
-timeout -k 1 60 "$diffvcs" info nobody >out 2>err
+mkfifo unwritten
+timeout -k 1 60 "$diffvcs" info unwritten >out 2>err
 [ $? = 2 ] && grep -q "nothing is at its other end" err
-report $? "a pipe that nobody writes to is refused"
-timeout -k 1 60 "$diffvcs" edit demo --frame 10 --target nobody --pixel 0,0 --out edited >out 2>err
-[ $? -le 2 ] && grep -q "nobody.*nothing is at its other end" err
+report $? "a pipe without a writer is refused"
+timeout -k 1 60 "$diffvcs" edit demo --frame 10 --target unwritten --pixel 0,0 --out edited >out 2>err
+[ $? -le 2 ] && grep -q "unwritten.*nothing is at its other end" err
 report $? "edit --target of such a pipe, too"
 timeout -k 1 60 "$diffvcs" run demo --frames 10 --screenshot heart.png --zoom 1 >out 2>err
 timeout -k 1 60 "$diffvcs" edit demo --frame 10 --target <(head -c 100 heart.png) --pixel 0,0 --out edited >out 2>err

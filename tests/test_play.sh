@@ -86,11 +86,11 @@ play "1 sideways\n" 10 > /dev/null && fail "a wrong script was taken"
 
 # A script that is no plain file is read, or refused in a sentence.
 script() { timeout 20 xvfb-run -a "$program" play demo --fast --frames 100 --out "$work/out" --script "$1" 2> "$work/error"; }
-mkfifo "$work/nobody" "$work/somebody"
-printf '%b' "$keys" > "$work/somebody" &
-[ "$(script "$work/somebody")" = "$there" ] || fail "a script through a pipe: $(cat "$work/error")"
-script "$work/nobody" > /dev/null && fail "a pipe that nobody writes to was taken for a script"
-grep -q "nothing is at its other end" "$work/error" || fail "a pipe that nobody writes to is not explained: $(cat "$work/error")"
+mkfifo "$work/unwritten" "$work/written"
+printf '%b' "$keys" > "$work/written" &
+[ "$(script "$work/written")" = "$there" ] || fail "a script through a pipe: $(cat "$work/error")"
+script "$work/unwritten" > /dev/null && fail "a pipe without a writer was taken for a script"
+grep -q "nothing is at its other end" "$work/error" || fail "a pipe without a writer is not explained: $(cat "$work/error")"
 script /dev/zero > /dev/null && fail "/dev/zero was taken for a script"
 grep -q "longer than" "$work/error" || fail "a script without end is not explained: $(cat "$work/error")"
 script "$work" > /dev/null && fail "a folder was taken for a script"

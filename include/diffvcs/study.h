@@ -74,8 +74,8 @@ VCS_API vcs_status_t vcs_rom_open(const char *name, const vcs_rom_options_t *opt
                                   vcs_error_t *error);
 VCS_API void vcs_rom_free(vcs_rom_t *rom);
 
-/* The image of a loaded cartridge, patches included: vcs_cart_info(cart)->image_size bytes, but never more than 2,048
- * on a 2K board and 4,096 on a 4K board, of which longer images hold copies. */
+/* The image of a loaded cartridge, patches included: vcs_cart_info(cart)->image_size bytes, at most 2,048 on a 2K
+ * board and 4,096 on a 4K board: a longer image repeats these bytes. */
 VCS_API const uint8_t *vcs_cart_image(const vcs_cart_t *cart);
 
 /* ---- Patches ------------------------------------------------------------------------------------------------ */

@@ -106,7 +106,8 @@ def _is_large(value: Any) -> bool:
 
 
 def _source(function: Callable[..., Any]) -> str:
-    """The text of a function, by which its results are told from those of another one of that name."""
+    """Returns the source of a function. It is a part of the address of a result, so that two functions with one name have
+    different results."""
     if function.__name__ == "<lambda>":  # whose source is a line, which may have several
         raise TypeError("a lambda has neither a name nor a source of its own: write it as `def`")
     try:

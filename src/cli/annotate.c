@@ -88,7 +88,7 @@ static bool has_file(const char *directory, const char *name, const char *ending
   return vcs_path_is_file(path);
 }
 
-/* Whether all that is asked for is there already. The audit is printed, and nowhere kept. */
+/* Whether the files that the options request exist already. An audit is only printed, so it has no file. */
 static bool has_results(const options_t *o, const char *name) {
   char stem[VCS_ROM_NAME_SIZE];
   vcs_path_stem(name, stem, sizeof stem);
@@ -96,7 +96,8 @@ static bool has_results(const options_t *o, const char *name) {
          (!o->html || has_file(o->html, stem, "html"));
 }
 
-/* Writes or prints what is asked for. The page is written before the JSON, which says that the game is done. */
+/* Writes the files that the options request, or prints the table. The page is written before the JSON, because a game
+ * with a JSON counts as done. */
 static vcs_status_t put_results(const options_t *o, const vcs_rom_t *rom, const vcs_annotation_t *annotation,
                                 vcs_error_t *error) {
   vcs_status_t status = VCS_OK;

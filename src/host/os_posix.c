@@ -116,7 +116,7 @@ static bool has_silent_writer(int file, const char *path) {
   return poll(&data, 1, 0) == 0 || data.revents & POLLIN;
 }
 
-/* Waits for the first bytes of a pipe, or its end: false, with errno, if nobody writes to it, or at Ctrl-C. */
+/* Waits until a pipe has bytes or has ended. Returns false and sets errno if the pipe has no writer, or at Ctrl-C. */
 static bool wait_for_data(int file, const char *path) {
   struct pollfd data = {.fd = file, .events = POLLIN};
   int ready = poll(&data, 1, WRITER_MILLISECONDS);
