@@ -1,4 +1,5 @@
 /* Threads over items, Ctrl-C, and the progress bar they share. */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -282,6 +283,32 @@ static void test_a_flag_stops_the_calls_of_its_thread_only(void **state) {
   assert_false(vcs_interrupted());
 }
 
+/* As a run does, with more stack than musl and macOS give to a thread. */
+static bool fill_stack(void *context, size_t item, int worker) {
+  volatile uint8_t bytes[VCS_THREAD_STACK / 2];
+  (void)worker;
+  for (size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = (uint8_t)item;
+  atomic_fetch_add((atomic_int *)context, bytes[0] == (uint8_t)item);
+  return true;
+}
+
+static void test_threads_have_room_for_a_run_on_their_stacks(void **state) {
+  (void)state;
+  atomic_int filled = 0;
+#ifdef __GLIBC__
+  pthread_attr_t small, usual;
+  assert_int_equal(pthread_getattr_default_np(&usual), 0);
+  assert_int_equal(pthread_attr_init(&small), 0);
+  assert_int_equal(pthread_attr_setstacksize(&small, 128 << 10), 0); /* musl's default */
+  assert_int_equal(pthread_setattr_default_np(&small), 0);
+#endif
+  assert_int_equal(vcs_parallel(64, 4, fill_stack, &filled), 64);
+  assert_int_equal(filled, 64);
+#ifdef __GLIBC__
+  assert_int_equal(pthread_setattr_default_np(&usual), 0);
+#endif
+}
+
 int main(void) {
   signal(SIGINT, SIG_DFL); /* which a shell makes what it runs in the background ignore */
   const struct CMUnitTest tests[] = {
@@ -291,6 +318,7 @@ int main(void) {
       cmocka_unit_test(test_threads_run_at_the_same_time),
       cmocka_unit_test(test_a_job_that_returns_false_stops_the_rest),
       cmocka_unit_test(test_worker_0_is_the_caller),
+      cmocka_unit_test(test_threads_have_room_for_a_run_on_their_stacks),
       cmocka_unit_test(test_thread_count_is_bounded_by_items_and_defaults_to_cpus),
       cmocka_unit_test(test_ctrl_c_ends_after_the_item_under_way),
       cmocka_unit_test(test_second_ctrl_c_ends_the_process),

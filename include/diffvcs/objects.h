@@ -67,8 +67,9 @@ VCS_API int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *fra
 VCS_API void vcs_env_set_objects(vcs_env_t *env, int recording);
 VCS_API int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity);
 
-/* The same for the environments of a batch on the CPU, between a receive and the next send. vcs_batch_objects returns
- * -1 on a device (see vcs_batch_list_objects), if `env` is out of range, or while a step of it is under way. */
+/* The same for the environments of a batch on the CPU, between a receive and the next send. Recorded objects are listed
+ * by the threads of the batch, at the end of each step or reset. vcs_batch_objects returns -1 on a device (see
+ * vcs_batch_list_objects), if `env` is out of range, or while a step of it is under way. */
 VCS_API void vcs_batch_set_objects(vcs_batch_t *batch, int recording);
 VCS_API int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity);
 
@@ -90,6 +91,8 @@ typedef struct {
     uint32_t id, frame;
     vcs_object_t object;
   } track[VCS_OBJECTS_MAX];
+  int32_t last_count;            /* number of objects of the last frame, ... */
+  int16_t last[VCS_OBJECTS_MAX]; /* ... and the index of the track of each, -1: none */
 } vcs_tracks_t;
 VCS_API void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count);
 

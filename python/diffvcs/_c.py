@@ -18,7 +18,7 @@ from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
 MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS, PLAYERS_MAX = 160, 4, 80, 25000, 4
 SEE_NOTHING = 3
-PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 53260
+PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 55312
 OBJECT_ROWS, OBJECT_COLUMNS = 64, 8  # of obs_type="objects"
 PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
@@ -81,6 +81,8 @@ void vcs_batch_set_objects(vcs_batch_t *batch, int recording)
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects[capacity], int32_t capacity)
 vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects@batch[batch.envs * capacity], int32_t *counts@batch[batch.envs], int32_t capacity, vcs_error_t *error)
 void vcs_list_objects(vcs_env_t *env, int track, uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[OBJECTS_MAX], int32_t *count[1])
+void vcs_play_objects(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation[env.seen_bytes[see]], vcs_seen_t *seen, uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[OBJECTS_MAX], int32_t *count[1])
+int64_t vcs_batch_gather_objects(vcs_batch_t *batch, const int32_t *envs[count], int32_t count, int32_t *counts[count], vcs_object_t *objects[capacity], int32_t capacity)
 void vcs_object_rows(const vcs_object_t *objects[count], int32_t count, int16_t *rows[OBJECT_ROWS * OBJECT_COLUMNS])
 int vcs_env_minimal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])

@@ -183,17 +183,25 @@ class AtariEnv(gymnasium.Env, EzPickle):
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         assert ale._env is not None  # load_game has loaded it
         if self._played_on is not ale._env:  # loaded, and loaded again
-            self._play = lib.bound("vcs_play", env=ale._env, see=self._see, seen=seen)
+            self._play = ale.machine.bound_step(self._see, seen, self._objects)
             self._played_on = ale._env  # last: another thread may come by
         with ale._env.lock:
             if ale._window is None:
                 self._play(choice, strength, frameskip, image)
+                if self._objects:
+                    self._last_objects = ale.machine.listed()
                 reward = float(seen.reward)
             else:  # every frame is seen
                 reward = sum(ale.act(choice, strength) for _ in range(frameskip))
                 lib.vcs_see(ale._env, self._see, image, seen)
-            shown = self._shown(image)
-            return self._with_sound(shown), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
+                self._list_objects()
+            return (
+                self._with_sound(self._shown(image)),
+                float(reward),
+                bool(seen.over),
+                bool(seen.truncated),
+                self._numbers(),
+            )
 
     def _number(self, action: Any) -> int:
         """The action as a number of this environment's set; of any integer type, also of NumPy, PyTorch and JAX."""
@@ -252,12 +260,15 @@ class AtariEnv(gymnasium.Env, EzPickle):
         """The present observation."""
         image = np.empty(self._shape, np.uint8)
         lib.vcs_see(self.ale.machine.handle, self._see, image, self._seen)
+        self._list_objects()
         return self._with_sound(self._shown(image))
 
-    def _shown(self, image: np.ndarray) -> np.ndarray:
-        """The observation, from what the machine gave; and the objects of the last frame, where they are wanted."""
+    def _list_objects(self) -> None:
         if self._objects:
             self._last_objects = self.ale.machine.objects(track=True)
+
+    def _shown(self, image: np.ndarray) -> np.ndarray:
+        """The observation, from what the machine gave."""
         if self._obs_type == "objects":
             rows = np.empty((_c.OBJECT_ROWS, _c.OBJECT_COLUMNS), np.int16)
             lib.vcs_object_rows(self._last_objects, len(self._last_objects), rows)

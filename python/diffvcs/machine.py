@@ -87,6 +87,7 @@ class Machine:
         self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
         self._listening, self._drawing, self._recording = False, True, False
         self._list_objects: Any = None
+        self._found: _arrays.Structs | None = None
         self._joint = _c.Joint()
         self._joint_actions = self._joint.actions
         self._play_players = lib.bound(
@@ -321,13 +322,28 @@ class Machine:
         frame. If objects are not recorded (record_objects), the last frame is run again for this."""
         with self.handle.lock:  # one thread at a time lists and follows objects
             if self._list_objects is None:
-                self._found, self._count = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object)), np.zeros(1, np.int32)
-                self._list_objects = lib.bound(
-                    "vcs_list_objects", env=self.handle, tracks=self._tracks, objects=self._found, count=self._count
-                )
+                self._list_objects = lib.bound("vcs_list_objects", env=self.handle, **self._object_arrays())
             self._list_objects(track)
-            found = _arrays.first(self._found, self._count.item())
+            found = self.listed()
         return found if playfield else found[found["kind"] != 5]
+
+    def _object_arrays(self) -> dict[str, np.ndarray]:
+        """The arrays that C lists objects into."""
+        if self._found is None:
+            self._found, self._count = _arrays.Structs(_c.Object, _c.OBJECTS_MAX), np.zeros(1, np.int32)
+        return {"tracks": self._tracks, "objects": self._found.array, "count": self._count}
+
+    def listed(self) -> np.ndarray:
+        """The objects of the last list. The caller holds the lock of the handle."""
+        assert self._found is not None  # a list was made into it
+        return self._found.first(self._count.item())
+
+    def bound_step(self, see: int, seen: Any, objects: bool) -> Any:
+        """Returns vcs_play with these arguments fixed. With `objects` it also lists the objects, with their ids; `listed`
+        has them. The caller holds the lock of the handle."""
+        if objects:
+            return lib.bound("vcs_play_objects", env=self.handle, see=see, seen=seen, **self._object_arrays())
+        return lib.bound("vcs_play", env=self.handle, see=see, seen=seen)
 
     def record_objects(self, on: bool = True) -> None:
         """Chooses whether frames record their objects while they are drawn, so that `objects` need not run a frame again.

@@ -163,7 +163,7 @@ class DiffVCSVectorEnv(VectorEnv):
             device=device,
         )  # fmt: skip
         self._objects = objects
-        self._found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))  # what `objects` copies its result from
+        self._found = _arrays.Structs(_c.Object, _c.OBJECTS_MAX)  # what lists of objects are copied from; it grows
         self._listed: tuple[devices.Array, devices.Array] | None = None
         if objects and device == "cpu":
             lib.vcs_batch_set_objects(self.ale.handle, 1)
@@ -248,14 +248,30 @@ class DiffVCSVectorEnv(VectorEnv):
             lib.vcs_batch_list_objects(self.ale.handle, *self._listed, OBJECTS_LISTED)
             info["objects"], info["object_counts"] = self._listed
         elif self._objects:
-            info["objects"] = [self.objects(int(env)) for env in info.get("env_id", range(self.num_envs))]
+            info["objects"] = self._objects_of(info.get("env_id", np.arange(self.num_envs)).astype(np.int32))
         return info
+
+    def _objects_of(self, envs: np.ndarray) -> list[np.ndarray]:
+        """The objects of environments, which the threads of the batch have listed at the end of their steps."""
+        counts = np.empty(len(envs), np.int32)
+        with self.ale.handle.lock:  # one thread at a time uses the array
+            count = lib.vcs_batch_gather_objects(
+                self.ale.handle, envs, len(envs), counts, self._found.array, len(self._found)
+            )
+            if count > len(self._found):
+                self._found = _arrays.Structs(_c.Object, 2 * count)
+                return self._objects_of(envs)
+            found = self._found.first(max(count, 0))
+        if count < 0:
+            raise RuntimeError("an environment was sent to: receive its results before you list its objects")
+        ends = np.cumsum(counts).tolist()
+        return [found[first:end] for first, end in zip([0, *ends], ends)]
 
     def objects(self, env: int) -> np.ndarray:
         """What the TIA drew in the last frame of an environment on the CPU (Machine.objects)."""
         with self.ale.handle.lock:  # one thread at a time uses the array
-            count = lib.vcs_batch_objects(self.ale.handle, env, self._found, _c.OBJECTS_MAX)
-            found = _arrays.first(self._found, max(count, 0))
+            count = lib.vcs_batch_objects(self.ale.handle, env, self._found.array, len(self._found))
+            found = self._found.first(max(count, 0))
         if count < 0:
             if self.ale.device:
                 raise ValueError("environments on a device list their objects in info: make them with objects=True")

@@ -68,6 +68,24 @@ void vcs_list_objects(vcs_env_t *env, int track, uint8_t *tracks, vcs_object_t *
   if (track) vcs_objects_track((vcs_tracks_t *)(void *)tracks, objects, *count);
 }
 
+void vcs_play_objects(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation,
+                      vcs_seen_t *seen, uint8_t *tracks, vcs_object_t *objects, int32_t *count) {
+  vcs_play(env, action, strength, frames, see, observation, seen);
+  vcs_list_objects(env, 1, tracks, objects, count);
+}
+
+int64_t vcs_batch_gather_objects(vcs_batch_t *batch, const int32_t *envs, int32_t count, int32_t *counts,
+                                 vcs_object_t *objects, int32_t capacity) {
+  int64_t all = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t space = all < capacity ? capacity - (int32_t)all : 0;
+    counts[i] = vcs_batch_objects(batch, envs[i], objects + (capacity - space), space);
+    if (counts[i] < 0) return -1;
+    all += counts[i];
+  }
+  return all;
+}
+
 void vcs_object_rows(const vcs_object_t *objects, int32_t count, int16_t *rows) {
   memset(rows, -1, VCS_OBJECT_ROWS * VCS_OBJECT_COLUMNS * sizeof *rows);
   const int16_t *end = rows + VCS_OBJECT_ROWS * VCS_OBJECT_COLUMNS;

@@ -44,6 +44,16 @@ VCS_API void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint
 enum { VCS_TRACK_BYTES = sizeof(vcs_tracks_t) };
 VCS_API void vcs_list_objects(vcs_env_t *env, int track, uint8_t *tracks, vcs_object_t *objects, int32_t *count);
 
+/* vcs_play, and then vcs_list_objects with `track`. */
+VCS_API void vcs_play_objects(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation,
+                              vcs_seen_t *seen, uint8_t *tracks, vcs_object_t *objects, int32_t *count);
+
+/* Lists the objects of some environments of a batch on the CPU one after another: those of environment envs[i] are
+ * counts[i] objects. Returns the number of all; if it is larger than `capacity`, the list is incomplete. Returns -1 if
+ * an environment does not exist or may be under way. */
+VCS_API int64_t vcs_batch_gather_objects(vcs_batch_t *batch, const int32_t *envs, int32_t count, int32_t *counts,
+                                         vcs_object_t *objects, int32_t capacity);
+
 /* The observation "objects": a row for each of the first objects that are not of the playfield, with kind, x, y, w, h,
  * colour, reflected and id modulo 2^15; the rows behind them are -1. */
 enum { VCS_OBJECT_ROWS = 64, VCS_OBJECT_COLUMNS = 8 };

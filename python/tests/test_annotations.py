@@ -159,12 +159,25 @@ def test_recorded_objects_are_those_of_a_frame_run_again():
 
 def test_vectors_list_objects():
     pytest.importorskip("gymnasium")
-    envs = diffvcs.DiffVCSVectorEnv("demo", num_envs=2, objects=True)
-    envs.reset(seed=0)
-    *_, info = envs.step(np.zeros(2, np.int64))
-    assert len(info["objects"]) == 2 and all(len(found) for found in info["objects"])
+    count = 64  # with more objects than the first array has space for
+    envs = diffvcs.DiffVCSVectorEnv("demo", num_envs=count, objects=True, num_threads=2)
+    assert all(len(found) for found in envs.reset(seed=0)[1]["objects"])
+    for step in range(30):
+        *_, info = envs.step(np.arange(count) % 3)
+    assert len(info["objects"]) == count and sum(map(len, info["objects"])) > 1024
     lib.vcs_batch_set_objects(envs.ale.handle, 0)  # now the frame is run again
     assert all(np.array_equal(found, envs.objects(i)) for i, found in enumerate(info["objects"]))
+
+
+def test_a_step_lists_the_objects_that_the_machine_lists_after_it():
+    pytest.importorskip("gymnasium")
+    from diffvcs.env import AtariEnv
+
+    env = AtariEnv("demo", objects=True)
+    env.reset(seed=1)
+    for _ in range(30):
+        listed = env.step(env.action_space.sample())[4]["objects"]
+        assert listed["id"].all() and np.array_equal(listed, env.ale.machine.objects(track=True))
 
 
 @pytest.mark.parametrize("device", ["cpu", DEVICE])

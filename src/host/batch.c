@@ -184,6 +184,7 @@ static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   int left = o->frame_skip;
   for (; left > 0; left--) {
     place->env.look = left <= (pools ? 2 : 1) && drawn ? VCS_LOOK_NOW : VCS_LOOK_LATER;
+    place->env.pooled = left > 1;
     act(batch, place, rewards);
     place->over = vcs_env_over(&place->env);
     place->elapsed++;
@@ -196,6 +197,7 @@ static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
     }
   }
   place->env.look = VCS_LOOK_LATER;
+  place->env.pooled = false;
   if (left == 0) {
     show_frames(batch, place, place->env.draw_history.picture, second);
   } else if (second) {
@@ -321,6 +323,7 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
     }
   }
   place->work = VCS_WORK_STEP;
+  if (place->objects) place->object_count = vcs_env_objects(&place->env, place->objects, VCS_OBJECTS_MAX);
   store_draw_history(place);
   if (results) vcs_place_report(batch, id, results, id);
 }
@@ -780,13 +783,33 @@ const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
 
 void vcs_batch_set_objects(vcs_batch_t *batch, int recording) {
   if (batch->device_batch) return;
-  for (int32_t i = 0; i < batch->options.envs; i++) vcs_env_set_objects(&batch->places[i].env, recording);
+  for (int32_t i = 0; i < batch->options.envs; i++) {
+    vcs_batch_place_t *place = &batch->places[i];
+    vcs_env_set_objects(&place->env, recording);
+    free(place->objects);
+    place->objects = recording ? malloc(VCS_OBJECTS_MAX * sizeof *place->objects) : NULL;
+    place->object_count = -1;
+  }
+}
+
+/* Copies the objects of the last frame, which a worker has listed or which are listed now, and returns their number. */
+static int32_t copy_objects(vcs_batch_place_t *place, vcs_object_t *objects, int32_t capacity) {
+  vcs_object_t now[VCS_OBJECTS_MAX];
+  const vcs_object_t *from = place->objects;
+  int32_t count = place->object_count;
+  if (!from || count < 0) {
+    from = now;
+    count = vcs_env_objects(&place->env, now, VCS_OBJECTS_MAX);
+  }
+  const int32_t copied = count < capacity ? count : capacity;
+  if (copied > 0) memcpy(objects, from, (size_t)copied * sizeof *objects);
+  return count;
 }
 
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity) {
   if (batch->device_batch || env < 0 || env >= batch->options.envs) return -1;
   if (batch->begun || batch->places[env].sent) return -1; /* a thread may be running it */
-  return vcs_env_objects(&batch->places[env].env, objects, capacity);
+  return copy_objects(&batch->places[env], objects, capacity);
 }
 
 vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects, int32_t *counts, int32_t capacity,
@@ -803,11 +826,7 @@ vcs_status_t vcs_batch_list_objects(vcs_batch_t *batch, vcs_object_t *objects, i
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   }
   for (int32_t i = 0; i < batch->options.envs; i++) {
-    vcs_object_t all[VCS_OBJECTS_MAX];
-    const int32_t count = vcs_env_objects(&batch->places[i].env, all, VCS_OBJECTS_MAX);
-    const int32_t listed = count < capacity ? count : capacity;
-    memcpy(objects + (size_t)i * (size_t)capacity, all, (size_t)listed * sizeof *all);
-    counts[i] = count;
+    counts[i] = copy_objects(&batch->places[i], objects + (size_t)i * (size_t)capacity, capacity);
   }
   return VCS_OK;
 }
@@ -1108,7 +1127,7 @@ static void start_threads(vcs_batch_t *batch) {
     thread_t *thread = malloc(sizeof *thread);
     if (!thread) return;
     *thread = (thread_t){batch, batch->thread_count};
-    if (pthread_create(&batch->threads[batch->thread_count], NULL, run_thread, thread) != 0) {
+    if (vcs_thread_start(&batch->threads[batch->thread_count], run_thread, thread) != 0) {
       free(thread);
       return;
     }
@@ -1203,7 +1222,10 @@ void vcs_batch_free(vcs_batch_t *batch) {
   }
   free(batch->carts);
   free(batch->kinds);
-  for (int32_t i = 0; i < batch->options.envs && batch->places; i++) free(batch->places[i].env.objects);
+  for (int32_t i = 0; i < batch->options.envs && batch->places; i++) {
+    free(batch->places[i].env.objects);
+    free(batch->places[i].objects);
+  }
   free(batch->places);
   free(batch->workers);
   free(batch->machines);

@@ -65,7 +65,9 @@ typedef struct {
   int32_t seed;
   int32_t elapsed, lives[VCS_PLAYERS_MAX], reward[VCS_PLAYERS_MAX];
   bool over, life_lost, started;
-  bool sent;                                     /* a job was sent whose result is not received yet */
+  vcs_object_t *objects; /* of the last frame, VCS_OBJECTS_MAX; NULL: not listed after each step */
+  int32_t object_count;  /* -1: `objects` is not of the last frame */
+  bool sent;             /* a job was sent whose result is not received yet */
   bool was_terminated, was_truncated, has_final; /* what the last step reported */
 } vcs_batch_place_t;
 

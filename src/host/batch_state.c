@@ -94,6 +94,7 @@ static void take_place(const vcs_batch_t *batch, vcs_batch_place_t *place, const
   memcpy(place->reward, header.reward, sizeof header.reward);
   memcpy(&place->env.live, from + sizeof header, sizeof place->env.live);
   place->env.recorded = false;
+  place->object_count = -1;
   memcpy(place->machines, from + machines_at(), VCS_PLACE_MACHINES * vcs_state_size(cart));
   memcpy(place->stack, from + stack_at(cart), vcs_batch_observation_size(batch));
   place->stack_next = 0;

@@ -140,12 +140,17 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
   vcs_frame_end(env->cart, env->m, frames);
 }
 
+/* Only the last frame of a step is recorded: objects are those of the last frame. */
+static bool records(const vcs_env_t *env) {
+  return env->objects && env->draw_history.look == VCS_LOOK_NOW && !env->pooled;
+}
+
 static void frame(vcs_env_t *env) {
   uint8_t *frames = vcs_draw_history_begin(&env->draw_history, env->cart, env->m);
   env->recorded = false;
   if (env->watch) {
     watched_frame(env, frames);
-  } else if (env->objects && frames) {
+  } else if (frames && records(env)) {
     env->recorded = vcs_recording_frame(env->objects, env->cart, env->m, frames);
   } else {
     vcs_frame(env->cart, env->m, frames);

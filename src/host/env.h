@@ -62,6 +62,7 @@ struct vcs_env {
   vcs_look_t look;                 /* whether the last frame of a step is shown */
   struct vcs_recording *objects;   /* of the last frame (recording.h); NULL: not recorded */
   bool recorded;                   /* `objects` has the last frame */
+  bool pooled;                     /* the next frame is drawn to be pooled with the one after it; it is not recorded */
   union {                          /* the same fields, separately and as a struct */
     vcs_env_live_t live;
     struct {

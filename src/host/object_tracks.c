@@ -1,10 +1,11 @@
 /* object_tracks.c: identity of objects over frames (vcs_objects_track, diffvcs/objects.h).
  *
- * Most objects are as they were in one of the last frames, at the same place, and are found in a table of places. Each
- * of the others takes the nearest track that is left, the nearest pairs first. An object looks for its nearest tracks
- * once, keeps the first few, and looks again only when others have taken all of them. Tracks of a family (a kind; of
- * blocks, a shape) are in a chain; where the chain is long, as in a picture of noise, they are looked up by the cells
- * of a grid, from the object's own cell outwards.
+ * Most objects are as they were in the last frame, and in the same order; they are compared with the objects of that
+ * frame, one after another. The rest of those that are as they were in one of the last frames, at the same place, are
+ * found in a table of places. Each other object takes the nearest track that is left, the nearest pairs first. An
+ * object looks for its nearest tracks once, keeps the first few, and looks again only when others have taken all of
+ * them. Tracks of a family (a kind; of blocks, a shape) are in a chain; where the chain is long, as in a picture of
+ * noise, they are looked up by the cells of a grid, from the object's own cell outwards.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -40,8 +41,10 @@ static uint32_t place_of(const vcs_object_t *o) {
 }
 
 static bool is_equal(const vcs_object_t *a, const vcs_object_t *b) {
-  return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h && a->kind == b->kind && a->pattern == b->pattern;
+  return memcmp(&a->x, &b->x, 4 * sizeof a->x) == 0 && a->kind == b->kind && a->pattern == b->pattern; /* x, y, w, h */
 }
+
+enum { NEAR = 4 }; /* objects of the last frame that one is compared with (follow_order) */
 
 /* Objects of different families are never near each other (distance): kinds, and shapes of blocks. */
 enum { SHAPES = 256, FAMILIES = VCS_OBJECT_PLAYFIELD + SHAPES };
@@ -68,37 +71,64 @@ typedef struct {
 /* One call of vcs_objects_track. */
 typedef struct {
   vcs_tracks_t *tracks;
-  bool taken[VCS_OBJECTS_MAX];     /* by track: an object of this frame has it */
-  int16_t first[FAMILIES];         /* by family: its first track that is left, or -1 */
-  int16_t next[VCS_OBJECTS_MAX];   /* by track: the next of its family, or -1 */
-  int16_t members[FAMILIES];       /* by family: tracks that are left */
-  bool gridded;                    /* the grid of large families is made */
-  int16_t corner[SLOTS];           /* by hash of cell and family: a track, or -1 */
-  int16_t behind[VCS_OBJECTS_MAX]; /* by track: the next with the same hash, or -1 */
-  uint16_t cell[VCS_OBJECTS_MAX];  /* by track */
+  int16_t track_of[VCS_OBJECTS_MAX]; /* by object: its track, or -1 */
+  int32_t left;                      /* number of objects without a track */
+  bool taken[VCS_OBJECTS_MAX];       /* by track: an object of this frame has it */
+  int16_t first[FAMILIES];           /* by family: its first track that is left, or -1 */
+  int16_t next[VCS_OBJECTS_MAX];     /* by track: the next of its family, or -1 */
+  int16_t members[FAMILIES];         /* by family: tracks that are left */
+  bool gridded;                      /* the grid of large families is made */
+  int16_t corner[SLOTS];             /* by hash of cell and family: a track, or -1 */
+  int16_t behind[VCS_OBJECTS_MAX];   /* by track: the next with the same hash, or -1 */
+  uint16_t cell[VCS_OBJECTS_MAX];    /* by track */
 } search_t;
 
-/* Gives an object the identity of track k, which becomes what the object is. */
-static void follow(search_t *s, int32_t k, vcs_object_t *object) {
+/* Gives object i the identity of track k, to which it is equal, ... */
+static void follow_equal(search_t *s, int32_t k, vcs_object_t *objects, int32_t i) {
   s->taken[k] = true;
-  object->id = s->tracks->track[k].id;
-  s->tracks->track[k].object = *object;
+  s->track_of[i] = (int16_t)k;
+  s->left--;
+  objects[i].id = s->tracks->track[k].id;
   s->tracks->track[k].frame = s->tracks->frame;
 }
 
-/* Gives objects that are equal to a track, which most are, its identity. */
+/* ... or which becomes what the object is. */
+static void follow(search_t *s, int32_t k, vcs_object_t *objects, int32_t i) {
+  follow_equal(s, k, objects, i);
+  s->tracks->track[k].object = objects[i];
+}
+
+/* Gives objects that are as in the last frame, which most are, their tracks. Both lists are in the same order, from top
+ * to bottom, so objects of one list that are missing in the other are passed over. */
+static void follow_order(search_t *s, vcs_object_t *objects, int32_t count) {
+  const vcs_tracks_t *tracks = s->tracks;
+  int32_t k = 0;
+  for (int32_t i = 0; i < count; i++) {
+    for (int32_t near = k; near < tracks->last_count && near < k + NEAR; near++) {
+      const int16_t track = tracks->last[near];
+      if (track < 0 || track >= tracks->count || !is_equal(&tracks->track[track].object, &objects[i])) continue;
+      follow_equal(s, track, objects, i);
+      k = near + 1;
+      break;
+    }
+  }
+}
+
+/* Gives objects that are equal to a track the identity of the track. */
 static void follow_equals(search_t *s, vcs_object_t *objects, int32_t count) {
   int16_t first[SLOTS], next[VCS_OBJECTS_MAX];
   memset(first, -1, sizeof first);
   for (int32_t k = s->tracks->count - 1; k >= 0; k--) {
+    if (s->taken[k]) continue;
     const uint32_t slot = slot_of(place_of(&s->tracks->track[k].object));
     next[k] = first[slot];
     first[slot] = (int16_t)k;
   }
   for (int32_t i = 0; i < count; i++) {
+    if (s->track_of[i] >= 0) continue;
     int32_t k = first[slot_of(place_of(&objects[i]))];
     while (k >= 0 && (s->taken[k] || !is_equal(&s->tracks->track[k].object, &objects[i]))) k = next[k];
-    if (k >= 0) follow(s, k, &objects[i]);
+    if (k >= 0) follow_equal(s, k, objects, i);
   }
 }
 
@@ -204,7 +234,7 @@ static void follow_nearest(search_t *s, vcs_object_t *objects, int32_t count) {
   int16_t left[VCS_OBJECTS_MAX];
   int32_t moved = 0;
   for (int32_t i = 0; i < count; i++) {
-    if (objects[i].id) continue;
+    if (s->track_of[i] >= 0) continue;
     choice[moved] = none;
     left[moved++] = (int16_t)i;
   }
@@ -213,11 +243,10 @@ static void follow_nearest(search_t *s, vcs_object_t *objects, int32_t count) {
   for (int near = 0; near <= FAR && moved; near += 4) { /* the nearest first */
     int32_t kept = 0;
     for (int32_t i = 0; i < moved; i++) {
-      vcs_object_t *object = &objects[left[i]];
-      const int16_t *track = nearest_left(s, object, &choice[i]);
+      const int16_t *track = nearest_left(s, &objects[left[i]], &choice[i]);
       if (!track) continue;
       if (choice[i].distance[choice[i].next] <= near) {
-        follow(s, *track, object);
+        follow(s, *track, objects, left[i]);
         continue;
       }
       left[kept] = left[i];
@@ -227,28 +256,46 @@ static void follow_nearest(search_t *s, vcs_object_t *objects, int32_t count) {
   }
 }
 
-void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count) {
-  search_t s;
-  tracks->frame++;
-  s.tracks = tracks;
-  memset(s.taken, 0, sizeof s.taken);
-  if (count > VCS_OBJECTS_MAX) count = VCS_OBJECTS_MAX;
-  for (int32_t i = 0; i < count; i++) objects[i].id = 0;
-  follow_equals(&s, objects, count);
-  follow_nearest(&s, objects, count);
+/* Forgets tracks that have not been drawn for some frames. */
+static void forget(search_t *s, int32_t count) {
+  vcs_tracks_t *tracks = s->tracks;
+  int16_t moved_to[VCS_OBJECTS_MAX];
   int32_t kept = 0;
-  for (int32_t k = 0; k < tracks->count; k++) { /* forget what has not been drawn for some frames */
+  for (int32_t k = 0; k < tracks->count; k++) {
     if (tracks->frame - tracks->track[k].frame >= VCS_TRACK_FRAMES) continue;
+    moved_to[k] = (int16_t)kept;
     if (kept != k) tracks->track[kept] = tracks->track[k];
     kept++;
   }
-  tracks->count = kept;
+  if (kept == tracks->count) return;
   for (int32_t i = 0; i < count; i++) {
-    if (objects[i].id) continue;
+    if (s->track_of[i] >= 0) s->track_of[i] = moved_to[s->track_of[i]];
+  }
+  tracks->count = kept;
+}
+
+void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count) {
+  search_t s;
+  if (count > VCS_OBJECTS_MAX) count = VCS_OBJECTS_MAX;
+  tracks->frame++;
+  s.tracks = tracks;
+  s.left = count;
+  memset(s.taken, 0, sizeof s.taken);
+  memset(s.track_of, -1, sizeof s.track_of);
+  follow_order(&s, objects, count);
+  if (s.left) follow_equals(&s, objects, count);
+  if (s.left) follow_nearest(&s, objects, count);
+  forget(&s, count);
+  for (int32_t i = 0; i < count && s.left; i++) {
+    if (s.track_of[i] >= 0) continue;
     objects[i].id = ++tracks->next_id;
+    s.left--;
     if (tracks->count == VCS_OBJECTS_MAX) continue;
+    s.track_of[i] = (int16_t)tracks->count;
     tracks->track[tracks->count].id = objects[i].id;
     tracks->track[tracks->count].frame = tracks->frame;
     tracks->track[tracks->count++].object = objects[i];
   }
+  tracks->last_count = count;
+  memcpy(tracks->last, s.track_of, sizeof tracks->last);
 }

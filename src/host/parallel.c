@@ -5,7 +5,6 @@
  */
 #include "host/parallel.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -49,6 +48,16 @@ int vcs_thread_count(int threads, size_t items) {
   return threads;
 }
 
+int vcs_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
+  pthread_attr_t attributes;
+  int failed = pthread_attr_init(&attributes);
+  if (failed) return failed;
+  failed = pthread_attr_setstacksize(&attributes, VCS_THREAD_STACK);
+  if (!failed) failed = pthread_create(thread, &attributes, run, argument);
+  pthread_attr_destroy(&attributes);
+  return failed;
+}
+
 size_t vcs_parallel(size_t items, int threads, vcs_job_t job, void *context) {
   work_t work = {.items = items, .job = job, .context = context, .watched = vcs_interrupt_watch(NULL)};
   worker_t self = {.work = &work, .worker = 0};
@@ -57,7 +66,7 @@ size_t vcs_parallel(size_t items, int threads, vcs_job_t job, void *context) {
   for (; workers && started < count; started++) {
     workers[started].work = &work;
     workers[started].worker = started;
-    if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) != 0) break;
+    if (vcs_thread_start(&workers[started].thread, run_worker, &workers[started]) != 0) break;
   }
   run_worker(&self);
   for (int i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);

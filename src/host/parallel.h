@@ -8,6 +8,8 @@
 #ifndef VCS_HOST_PARALLEL_H
 #define VCS_HOST_PARALLEL_H
 
+#include <pthread.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,5 +21,10 @@ int vcs_thread_count(int threads, size_t items);
 
 /* How many items were done: `items`, unless stopped. */
 size_t vcs_parallel(size_t items, int threads, vcs_job_t job, void *context);
+
+/* Starts a thread with VCS_THREAD_STACK bytes of stack. A run keeps machines, pictures and lists of objects on its
+ * stack, more than the default of musl (128 KiB) and of macOS (512 KiB). Returns what pthread_create returns. */
+enum { VCS_THREAD_STACK = 8 << 20 };
+int vcs_thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 
 #endif
