@@ -113,8 +113,5 @@ class Structs:
         self._dtype, self._size = self.array.dtype, self.array.itemsize
         self._bytes = memoryview(self.array.view(np.uint8))
 
-    def __len__(self) -> int:
-        return len(self.array)
-
     def first(self, count: int) -> np.ndarray:
         return np.ndarray(count, self._dtype, bytearray(self._bytes[: count * self._size]))

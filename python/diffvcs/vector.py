@@ -163,7 +163,7 @@ class DiffVCSVectorEnv(VectorEnv):
             device=device,
         )  # fmt: skip
         self._objects = objects
-        self._found = _arrays.Structs(_c.Object, _c.OBJECTS_MAX)  # what lists of objects are copied from; it grows
+        self._found = _arrays.Structs(_c.Object, _c.OBJECTS_MAX)  # what `objects` copies its result from
         self._listed: tuple[devices.Array, devices.Array] | None = None
         if objects and device == "cpu":
             lib.vcs_batch_set_objects(self.ale.handle, 1)
@@ -252,25 +252,22 @@ class DiffVCSVectorEnv(VectorEnv):
         return info
 
     def _objects_of(self, envs: np.ndarray) -> list[np.ndarray]:
-        """The objects of environments, which the threads of the batch have listed at the end of their steps."""
+        """The objects of environments, which the threads of the batch have listed at the end of their steps: parts of one
+        array, with the objects of one environment after another."""
         counts = np.empty(len(envs), np.int32)
-        with self.ale.handle.lock:  # one thread at a time uses the array
-            count = lib.vcs_batch_gather_objects(
-                self.ale.handle, envs, len(envs), counts, self._found.array, len(self._found)
-            )
-            if count > len(self._found):
-                self._found = _arrays.Structs(_c.Object, 2 * count)
-                return self._objects_of(envs)
-            found = self._found.first(max(count, 0))
-        if count < 0:
-            raise RuntimeError("an environment was sent to: receive its results before you list its objects")
+        with self.ale.handle.lock:
+            count = lib.vcs_batch_gather_objects(self.ale.handle, envs, len(envs), counts, self._found.array[:0], 0)
+            if count < 0:
+                raise RuntimeError("an environment was sent to: receive its results before you list its objects")
+            found = np.empty(count, self._found.array.dtype)
+            lib.vcs_batch_gather_objects(self.ale.handle, envs, len(envs), counts, found, count)
         ends = np.cumsum(counts).tolist()
         return [found[first:end] for first, end in zip([0, *ends], ends)]
 
     def objects(self, env: int) -> np.ndarray:
         """What the TIA drew in the last frame of an environment on the CPU (Machine.objects)."""
         with self.ale.handle.lock:  # one thread at a time uses the array
-            count = lib.vcs_batch_objects(self.ale.handle, env, self._found.array, len(self._found))
+            count = lib.vcs_batch_objects(self.ale.handle, env, self._found.array, _c.OBJECTS_MAX)
             found = self._found.first(max(count, 0))
         if count < 0:
             if self.ale.device:
