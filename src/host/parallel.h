@@ -9,7 +9,6 @@
 #define VCS_HOST_PARALLEL_H
 
 #include <pthread.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
