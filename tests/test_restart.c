@@ -19,13 +19,18 @@
 #include "need.h"
 #include "paper_games.h"
 
-enum { EPISODES = 2, STEPS = 60, PLAYED_ON = 20 };
+enum { EPISODES = 4, STEPS = 60, PLAYED_ON = 20, NOOPS = 31 };
 static bool prints;
 
-static vcs_env_t *make_env(const vcs_cart_t *cart) {
+static vcs_env_t *make_env(const vcs_cart_t *cart, float stickiness) {
   vcs_env_t *env;
+  vcs_env_options_t options;
   vcs_error_t error;
-  if (vcs_env_create(cart, &env, &error)) fail_msg("%s", error.message);
+  vcs_env_defaults(cart, &options);
+  options.repeat_action_probability = stickiness;
+  options.noop_max = NOOPS;
+  options.fire_reset = VCS_FIRE_RESET_MINIMAL;
+  if (vcs_env_create_with(cart, &options, &env, &error)) fail_msg("%s", error.message);
   env->look = VCS_LOOK_LATER; /* as in a batch */
   return env;
 }
@@ -53,30 +58,35 @@ static void must_be_equal(const vcs_env_t *one, const vcs_env_t *other, const ch
   free(b);
 }
 
-/* Two equal environments play the same; their episodes begin by vcs_env_begin and by vcs_restart_begin. Returns the
- * number of those that were copied. */
-static int compare(const vcs_cart_t *cart) {
-  vcs_env_t *whole = make_env(cart), *copied = make_env(cart), *first = make_env(cart);
+/* Two equal environments play the same; their episodes begin by vcs_env_begin and vcs_env_open, and by
+ * vcs_restart_episode. Returns the number of those that were copied. */
+static int compare(const vcs_cart_t *cart, float stickiness) {
+  vcs_env_t *whole = make_env(cart, stickiness), *copied = make_env(cart, stickiness),
+            *first = make_env(cart, stickiness), *again = make_env(cart, stickiness);
   void *memory = malloc(vcs_restart_bytes(cart));
   uint32_t random = 1;
   int count = 0;
   vcs_restart_t restart;
   assert_non_null(memory);
   vcs_restart_record(&restart, first, memory);
+  vcs_env_begin(again);
+  must_be_equal(first, again, "after a recording"); /* which a batch copies */
+  if (stickiness > 0) assert_true(restart.count <= VCS_RESTART_END + 1);
   for (int i = 0; i < EPISODES; i++) {
     play(whole, copied, &random, STEPS + 37 * i);
     must_be_equal(whole, copied, "before an episode begins");
     vcs_env_begin(whole);
-    count += vcs_restart_begin(&restart, copied);
-    must_be_equal(whole, copied, "as an episode begins");
     vcs_env_open(whole);
-    vcs_env_open(copied);
+    count += vcs_restart_episode(&restart, copied);
+    must_be_equal(whole, copied, "as an episode begins");
     play(whole, copied, &random, PLAYED_ON);
     must_be_equal(whole, copied, "after an episode began");
   }
+  if (prints) printf("%-20s %d of %d, %d points\n", vcs_cart_info(cart)->game, count, EPISODES, restart.count);
   vcs_env_free(whole);
   vcs_env_free(copied);
   vcs_env_free(first);
+  vcs_env_free(again);
   free(memory);
   return count;
 }
@@ -85,7 +95,8 @@ static void test_copied_beginnings_are_whole_ones(void **state) {
   (void)state;
   int copied = 0, games = 0;
   vcs_cart_t *demo = load_demo_as(VCS_PROFILE_ALE, "demo");
-  assert_int_equal(compare(demo), EPISODES);
+  assert_int_equal(compare(demo, 0), EPISODES);
+  assert_int_equal(compare(demo, 0.25F), EPISODES);
   vcs_cart_free(demo);
   for (int g = 0; g < PAPER_GAMES; g++) {
     vcs_cart_t *cart = load_game_as(paper_games[g], VCS_PROFILE_ALE);
@@ -93,9 +104,7 @@ static void test_copied_beginnings_are_whole_ones(void **state) {
       NEED_PART("roms", paper_games[g]);
       continue;
     }
-    const int count = compare(cart);
-    if (prints) printf("%-20s %d of %d\n", paper_games[g], count, EPISODES);
-    copied += count > 0;
+    copied += compare(cart, 0) > 0;
     games++;
     vcs_cart_free(cart);
   }
@@ -106,17 +115,17 @@ static void test_copied_beginnings_are_whole_ones(void **state) {
 static void test_a_changed_byte_is_not_copied(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo_as(VCS_PROFILE_ALE, "demo");
-  vcs_env_t *env = make_env(cart);
+  vcs_env_t *env = make_env(cart, 0);
   void *memory = malloc(vcs_restart_bytes(cart));
   vcs_restart_t restart;
   assert_non_null(memory);
   vcs_restart_record(&restart, env, memory);
-  assert_true(vcs_restart_begin(&restart, env));
-  ((vcs_t *)(void *)restart.early.machines)->ram[3] ^= 1;
-  assert_false(vcs_restart_begin(&restart, env));
-  ((vcs_t *)(void *)restart.early.machines)->ram[3] ^= 1;
-  restart.early.live.play.mem[3] ^= 1;
-  assert_false(vcs_restart_begin(&restart, env));
+  assert_true(vcs_restart_episode(&restart, env));
+  ((vcs_t *)(void *)restart.point[VCS_RESTART_EARLY].machines)->ram[3] ^= 1;
+  assert_false(vcs_restart_episode(&restart, env));
+  ((vcs_t *)(void *)restart.point[VCS_RESTART_EARLY].machines)->ram[3] ^= 1;
+  restart.point[VCS_RESTART_EARLY].live.play.mem[3] ^= 1;
+  assert_false(vcs_restart_episode(&restart, env));
   vcs_env_free(env);
   free(memory);
   vcs_cart_free(cart);

@@ -12,8 +12,8 @@
  *
  * A seeded reset is a load and a reset, whose result is the same for all environments of a cartridge, mode and
  * difficulty: it is computed once and copied. A reset at the end of an episode is copied where that is exact
- * (restart.h): otherwise it takes as long as twenty steps, and in a small batch all threads wait for it. FIRE and
- * no-ops, which depend on the seed, follow.
+ * (restart.h), with most of the FIRE and no-ops that follow: otherwise it takes as long as twenty steps, and in a small
+ * batch all threads wait for it.
  */
 #include "host/batch.h"
 
@@ -240,10 +240,10 @@ static void load(const vcs_kind_t *kind, vcs_batch_place_t *place, uint32_t seed
 static void start_episode(const vcs_batch_t *batch, vcs_batch_place_t *place, bool seeds) {
   if (seeds) {
     load(&batch->kinds[place->kind], place, (uint32_t)place->seed);
+    vcs_env_open(&place->env);
   } else {
-    vcs_restart_begin(batch->kinds[place->kind].restart, &place->env);
+    vcs_restart_episode(batch->kinds[place->kind].restart, &place->env);
   }
-  vcs_env_open(&place->env);
   memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
   place->stack_next = 0;
   if (draws(batch, place)) vcs_draw_history_show(&place->env.draw_history, place->cart->cart);

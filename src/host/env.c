@@ -408,21 +408,32 @@ static int draw_below(vcs_mt19937_t *random, uint32_t n) {
   return (int)(product >> 32);
 }
 
+static bool fires(const vcs_env_t *env) {
+  const uint32_t offered = env->options.fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
+  return env->options.fire_reset != VCS_FIRE_RESET_NEVER && (offered >> VCS_FIRE & 1);
+}
+
 /* FIRE counts as one of the no-ops. */
-void vcs_env_open(vcs_env_t *env) {
-  const vcs_env_options_t *options = &env->options;
-  uint32_t offered = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
-  bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (offered >> VCS_FIRE & 1);
-  if (fires) act(env, joint_action(VCS_FIRE, VCS_NOOP), 1, false);
-  if (options->noop_max > 0) {
-    for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {
-      act(env, joint_action(VCS_NOOP, VCS_NOOP), 1, false);
-      if (is_stopped(env)) vcs_env_begin(env);
-    }
+int vcs_env_draw_opening(vcs_env_t *env) {
+  const int noops = env->options.noop_max > 0 ? draw_below(&env->noop_random, (uint32_t)env->options.noop_max) : 0;
+  return noops > fires(env) ? noops : fires(env);
+}
+
+void vcs_env_play_opening(vcs_env_t *env, int begin, int end) {
+  for (int i = begin; i < end; i++) {
+    const bool fire = i == 0 && fires(env);
+    act(env, joint_action(fire ? VCS_FIRE : VCS_NOOP, VCS_NOOP), 1, false);
+    if (!fire && is_stopped(env)) vcs_env_begin(env);
   }
   clear_rewards(env);
   env->life_lost = 0;
 }
+
+void vcs_env_skip_opening(vcs_env_t *env, int frames) {
+  for (int i = 0; i < frames * hand_count(env); i++) vcs_mt19937_draw(&env->sticky_random);
+}
+
+void vcs_env_open(vcs_env_t *env) { vcs_env_play_opening(env, 0, vcs_env_draw_opening(env)); }
 
 /* The first frames of an episode seldom cover the picture, so they need both buffers. They are borrowed, so that an
  * environment does not use memory for its second one. */

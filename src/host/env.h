@@ -98,6 +98,13 @@ void vcs_env_begin_early(vcs_env_t *env);
 void vcs_env_begin_rest(vcs_env_t *env);
 void vcs_env_open(vcs_env_t *env);
 
+/* The parts of vcs_env_open. Draws the number of frames of an opening: FIRE, if the options ask for it, and no-ops.
+ * Plays the frames from `begin` to before `end`. Draws the random numbers that playing `frames` frames draws, which say
+ * whether an action sticks. */
+int vcs_env_draw_opening(vcs_env_t *env);
+void vcs_env_play_opening(vcs_env_t *env, int begin, int end);
+void vcs_env_skip_opening(vcs_env_t *env, int frames);
+
 /* Restores a state (save.c) that is known to fit this cartridge. The environment may refer to the state's picture, so
  * the state must be valid until after the next frame. */
 void vcs_env_state_share(vcs_env_t *env, const void *state);
