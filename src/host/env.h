@@ -89,7 +89,7 @@ void vcs_env_hold_switches(vcs_env_t *env);
  * vcs_env_begin_early, the reset of the console and VCS_ENV_EARLY_FRAMES frames, and vcs_env_begin_rest are
  * vcs_env_begin (restart.h). None of them draws the last frame, and all draw other frames into draw_history.frames as
  * needed. */
-enum { VCS_ENV_EARLY_FRAMES = 8 };
+enum { VCS_ENV_EARLY_FRAMES = 4 };
 vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
                            vcs_error_t *error);
 void vcs_env_boot(vcs_env_t *env, uint32_t seed);
