@@ -47,13 +47,22 @@ class _Tensor(ctypes.Structure):
 
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _NAME = b"dltensor"
-_python = ctypes.PyDLL(None)  # not ctypes.pythonapi: other packages set prototypes there
+# Not ctypes.pythonapi itself, because other packages set prototypes there.
+_python = ctypes.PyDLL("python", handle=ctypes.pythonapi._handle)
 _new = _python.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _is_valid = _python.PyCapsule_IsValid
 _is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]
 _pointer = _python.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+
+_end = lib.raw("vcs_capsule_end")  # the destructor of capsules
+lib.raw("vcs_capsule_prepare")(
+    *(
+        ctypes.cast(function, ctypes.c_void_p)
+        for function in (_python.PyErr_Fetch, _python.PyErr_Restore, _is_valid, _pointer)
+    )
+)
 
 _lent: dict[int, tuple[Any, Any]] = {}  # tensors with a consumer: their memory, and the library's deleter
 
@@ -62,12 +71,6 @@ _lent: dict[int, tuple[Any, Any]] = {}  # tensors with a consumer: their memory,
 def _take_back(tensor: int) -> None:
     _memory, delete = _lent.pop(tensor)
     delete(tensor)
-
-
-@_DELETER
-def _drop_capsule(capsule: int) -> None:
-    if _is_valid(capsule, _NAME):  # it has no consumer
-        _take_back(_pointer(capsule, _NAME))
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:
@@ -142,7 +145,7 @@ class Array:
         tensor = _Tensor.from_address(found)
         _lent[found] = self.memory, _DELETER(tensor.deleter)
         tensor.deleter = ctypes.cast(_take_back, ctypes.c_void_p).value
-        return _new(found, _NAME, ctypes.cast(_drop_capsule, ctypes.c_void_p))
+        return _new(found, _NAME, ctypes.cast(_end, ctypes.c_void_p))
 
 
 def put(device: int, array: np.ndarray) -> Array:

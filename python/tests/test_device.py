@@ -93,12 +93,43 @@ def test_the_shape_of_an_array_stays_that_of_its_memory():
     assert np.from_dlpack(observations).shape == observations.shape == (2, 4, 84, 84)
 
 
+def test_memory_without_a_consumer_is_taken_back():
+    observations, _ = make(1).reset(seed=0)
+    lent = len(device._lent)
+    observations.__dlpack__()
+    assert len(device._lent) == lent
+
+
+class Elsewhere:
+    """The memory of an array as a GPU's, which NumPy refuses."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return device.ON_CUDA, 0
+
+    def __dlpack__(self, **settings):
+        capsule = self.array.__dlpack__(**settings)
+        tensor = device._Tensor.from_address(device._pointer(id(capsule), device._NAME))
+        tensor.device[0] = device.ON_CUDA
+        return capsule
+
+
+def test_the_error_of_a_consumer_that_refuses_is_kept_and_the_memory_taken_back():
+    """The capsule ends while the error is raised. This was a SystemError, and the memory was never freed."""
+    observations, _ = make(1).reset(seed=0)
+    lent = len(device._lent)
+    with pytest.raises((BufferError, RuntimeError), match="[Uu]nsupported device"):  # NumPy 1: RuntimeError
+        np.from_dlpack(Elsewhere(observations))
+    assert len(device._lent) == lent
+
+
+@on_the_cpu
 def test_memory_is_freed_with_its_last_array():
     envs = make(1)
     observations, info = envs.reset(seed=0)
     memory, lent = weakref.ref(observations.memory), len(device._lent)
-    observations.__dlpack__()  # without a consumer
-    assert len(device._lent) == lent
     shared = np.from_dlpack(observations)
     kept = shared.copy()
     del envs, observations, info
