@@ -1,7 +1,7 @@
 /* capsule.c: the end of DLPack's capsules.
  *
- * A consumer that takes the tensor of a capsule renames the capsule. So a capsule that has its first name at its end has
- * found no consumer, and its tensor is deleted here. If a consumer refuses the tensor, the capsule ends while the
+ * A consumer that takes the tensor of a capsule renames the capsule. So a capsule that has its first name at its end
+ * has found no consumer, and its tensor is deleted here. If a consumer refuses the tensor, the capsule ends while the
  * consumer's error is raised. That error is set aside meanwhile and raised again, which a destructor written in Python
  * cannot do: no error is raised any more when it returns.
  */
