@@ -49,6 +49,7 @@ check "shellcheck: ${#scripts[@]} scripts" shellcheck "${scripts[@]}"
 python_check ruff check --quiet .
 python_check ruff format --quiet --check .
 python_check mypy python/diffvcs
+python_check mypy --platform win32 python/diffvcs
 python_check check-jsonschema --builtin-schema=vendor.github-workflows .github/workflows/*.yml
 blob=$(sed -n 's/^ *Git blob *//p' NOTICE)
 check "xla_ffi_c_api.h is the file that NOTICE names" test "$(git hash-object python/native/xla_ffi_c_api.h)" = "$blob"

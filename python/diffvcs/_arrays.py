@@ -111,7 +111,7 @@ class Structs:
     def __init__(self, kind: type, count: int) -> None:
         self.array = np.zeros(count, np.dtype(kind))
         self._dtype, self._size = self.array.dtype, self.array.itemsize
-        self._bytes = memoryview(self.array.view(np.uint8))
+        self._bytes = self.array.view(np.uint8).data
 
     def first(self, count: int) -> np.ndarray:
         return np.ndarray(count, self._dtype, bytearray(self._bytes[: count * self._size]))
