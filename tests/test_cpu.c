@@ -136,7 +136,7 @@ static bool tia_holds(unsigned r, uint8_t value, uint8_t *expected, uint8_t *hel
 }
 
 /* Whether the chips hold what the oracle wrote to them. */
-static bool chips_were_told(const oracle_t *o) {
+static bool chips_hold_writes(const oracle_t *o) {
   for (int i = 0; i < o->writes; i++) {
     uint16_t addr = o->write_addr[i];
     uint8_t value = o->write_value[i], expected = 0, held = 0;
@@ -155,9 +155,10 @@ static bool chips_were_told(const oracle_t *o) {
   return true;
 }
 
-/* Returns the name of a part that differs from the oracle's, or NULL. `told` is the oracle right after the instruction.
+/* Returns the name of a part that differs from the oracle's, or NULL. `after` is the oracle right after the
+ * instruction.
  */
-static const char *difference(const oracle_t *o, const oracle_t *told, vcs_t *before) {
+static const char *difference(const oracle_t *o, const oracle_t *after, vcs_t *before) {
   if (m.pc != o->pc) return "PC";
   if (m.cycles != o->cycles) return "cycles";
   if (m.a != o->a) return "A";
@@ -168,8 +169,8 @@ static const char *difference(const oracle_t *o, const oracle_t *told, vcs_t *be
   if (m.jammed != o->jammed) return "jam";
   if (m.bus != o->bus) return "bus";
   if (memcmp(m.ram, o->ram, 128) != 0) return "RAM";
-  if (!chips_were_told(told)) return "chip registers";
-  if (told->chips) return NULL;
+  if (!chips_hold_writes(after)) return "chip registers";
+  if (after->chips) return NULL;
   before->pc = m.pc, before->cycles = m.cycles; /* nothing else may have moved */
   before->a = m.a, before->x = m.x, before->y = m.y, before->sp = m.sp, before->p = m.p;
   before->bus = m.bus, before->jammed = m.jammed;
@@ -328,9 +329,9 @@ static void test_cpu_random_programs_agree_with_the_oracle(void **state) {
           m.cycles != o.cycles || m.bus != o.bus || memcmp(m.ram, o.ram, 128) != 0) {
         fail_msg("run %d, instruction %d: opcode $%02X", run, i, last.opcode);
       }
-      bool told = false; /* a chip may now show what the oracle does not model */
-      for (int w = 0; w < o.writes; w++) told |= !(o.write_addr[w] & 0x1000) && (o.write_addr[w] & 0x280) != 0x80;
-      if (o.jammed || told || m.cycles - m.timer_cycle > 1000) break;
+      bool wrote_chip = false; /* so that a chip may show what the oracle does not model */
+      for (int w = 0; w < o.writes; w++) wrote_chip |= !(o.write_addr[w] & 0x1000) && (o.write_addr[w] & 0x280) != 0x80;
+      if (o.jammed || wrote_chip || m.cycles - m.timer_cycle > 1000) break;
     }
   }
   assert_true(instructions > 6000);

@@ -184,7 +184,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         assert ale._env is not None  # load_game has loaded it
         if self._played_on is not ale._env:  # loaded, and loaded again
             self._play = ale.machine.bound_step(self._see, seen, self._objects)
-            self._played_on = ale._env  # last: another thread may come by
+            self._played_on = ale._env  # set last, because another thread may read it
         with ale._env.lock:
             if ale._window is None:
                 self._play(choice, strength, frameskip, image)

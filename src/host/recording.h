@@ -12,7 +12,7 @@ extern "C" {
 typedef struct vcs_recording {
   vcs_recorder_t recorder;
   vcs_memory_t memory;
-  bool logged;    /* the last frame is in `rows`; otherwise a TIA that draws has told the recorder */
+  bool logged;    /* the last frame is in `rows`; otherwise a TIA that draws has recorded it */
   int32_t height; /* rows of the picture */
   vcs_row_log_t rows;
 } vcs_recording_t;
@@ -25,7 +25,7 @@ bool vcs_recording_frame(vcs_recording_t *recording, const vcs_cart_t *cart, vcs
 /* Lists the objects of that frame, as vcs_frame_objects does, and returns their number. */
 int32_t vcs_recording_list(vcs_recording_t *recording, vcs_object_t *objects, int32_t capacity);
 
-/* Tells the recorder of the rows of the last frame (replay_rows.c). */
+/* Passes the rows of the last frame to the recorder (replay_rows.c). */
 void vcs_recording_replay(vcs_recording_t *recording);
 
 #ifdef __cplusplus
