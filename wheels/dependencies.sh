@@ -4,7 +4,8 @@
 #
 #   AR="zig ar" wheels/dependencies.sh PREFIX COMPILER...      does nothing if they are there
 #
-# Sources are taken from $DIFFVCS_SOURCES (archives zlib*.tar.* and libpng*.tar.*), or from Debian's source packages.
+# Sources are taken from $DIFFVCS_SOURCES (archives zlib*.tar.* and libpng*.tar.*), or from Debian's source packages, with Debian's
+# changes, which correct security faults.
 set -euo pipefail
 prefix=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
@@ -30,6 +31,12 @@ for name in zlib libpng; do
   }
   mkdir "$work/$name"
   tar -xf "$archive" -C "$work/$name" --strip-components=1
+  changes=$(find "$sources/" -maxdepth 1 -name "$name*.debian.tar.*" | sort -V | tail -1)
+  [ -n "$changes" ] || continue
+  tar -xf "$changes" -C "$work/$name"
+  while read -r change; do
+    patch -s -p1 -d "$work/$name" < "$work/$name/debian/patches/$change"
+  done < <(sed '/^#/d; /^ *$/d' "$work/$name/debian/patches/series")
 done
 cp "$work/libpng/scripts/pnglibconf.h.prebuilt" "$work/libpng/pnglibconf.h"
 cd "$work"

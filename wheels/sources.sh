@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Archives of Debian's source packages, without touching the machine's own lists.
+# Archives of Debian's source packages, without touching the machine's own lists: of the newest version of which all archives
+# are there, the corrections of security updates among them, unless a version is named.
 #
-#   wheels/sources.sh FOLDER PACKAGE...
+#   wheels/sources.sh FOLDER PACKAGE[=VERSION]...
 set -euo pipefail
 sources=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
@@ -11,4 +12,18 @@ sed -i 's/^Types: .*/Types: deb-src/' "$sources/apt/parts/source.sources"
 options=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$sources/apt/parts" -o "Dir::State::lists=$sources/apt/lists"
   -o APT::Sandbox::User=root)
 apt-get -qq "${options[@]}" update
-cd "$sources" && apt-get -qq "${options[@]}" source --download-only "$@" || true # an archive of Debian's changes may be missing
+cd "$sources"
+for package in "$@"; do
+  name=${package%%=*}
+  versions=${package#"$name"}
+  versions=${versions#=}
+  [ -n "$versions" ] || versions=$(apt-cache "${options[@]}" showsrc "$name" | sed -n 's/^Version: //p' | sort -ruV)
+  found=
+  for version in $versions; do
+    apt-get -qq "${options[@]}" source --download-only "$name=$version" && found=1 && break
+  done
+  [ -n "$found" ] || {
+    echo "sources: the archives of $package cannot be downloaded" >&2
+    exit 1
+  }
+done
