@@ -162,7 +162,7 @@ def test_vectors_list_objects():
     count = 64  # with more objects than the first array has space for
     envs = diffvcs.DiffVCSVectorEnv("demo", num_envs=count, objects=True, num_threads=2)
     assert all(len(found) for found in envs.reset(seed=0)[1]["objects"])
-    for step in range(30):
+    for _ in range(30):
         *_, info = envs.step(np.arange(count) % 3)
     assert len(info["objects"]) == count and sum(map(len, info["objects"])) > 1024
     lib.vcs_batch_set_objects(envs.ale.handle, 0)  # now the frame is run again
