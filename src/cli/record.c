@@ -58,23 +58,9 @@ static bool name_output(const job_t *job, const char *game, char *path, size_t s
   return vcs_path_join(path, size, job->out, file);
 }
 
-/* Adds what one game has done since its last report to the bar of all games. */
-typedef struct {
-  job_t *job;
-  uint64_t done;
-} part_t;
-
-static int add_progress(void *context, const char *step, uint64_t done, uint64_t total) {
-  part_t *part = context;
-  (void)step, (void)total;
-  vcs_progress_add(&part->job->progress, done - part->done);
-  part->done = done;
-  return vcs_interrupted();
-}
-
 /* Makes the record; one that was interrupted is shorter and valid. */
 static vcs_status_t make_record(job_t *job, const vcs_cart_t *cart, vcs_text_t *text, vcs_error_t *error) {
-  part_t part = {job, 0};
+  vcs_progress_part_t part = {&job->progress, 0};
   char *record;
   const vcs_record_options_t options = {.cpu = job->cpu,
                                         .seed = (uint64_t)job->seed,
@@ -82,7 +68,7 @@ static vcs_status_t make_record(job_t *job, const vcs_cart_t *cart, vcs_text_t *
                                         .dense = job->dense,
                                         .stride = job->stride,
                                         .instructions = job->instructions,
-                                        .report = {add_progress, &part}};
+                                        .report = {vcs_progress_report, &part}};
   vcs_status_t status = vcs_record(cart, &options, &record, error);
   if (status == VCS_CANCELLED) status = VCS_OK;
   if (status == VCS_OK && record) vcs_text_append(text, record, strlen(record));

@@ -78,33 +78,19 @@ typedef struct {
   bool unwritable; /* the table: there is no use in computing more */
 } job_t;
 
-/* Each game reports its own part of the progress. */
-typedef struct {
-  job_t *job;
-  uint64_t done;
-} part_t;
-
-static int add_progress(void *context, const char *step, uint64_t done, uint64_t total) {
-  part_t *part = context;
-  (void)step, (void)total;
-  if (done > part->done) vcs_progress_add(&part->job->progress, done - part->done);
-  part->done = done;
-  return vcs_interrupted();
-}
-
 /* Makes the rows of the methods that are missing. */
 static vcs_status_t score_game(job_t *job, const char *name, char **rows, vcs_error_t *error) {
   int32_t methods[VCS_STUDY_METHODS];
   vcs_rom_t rom;
   vcs_status_t status = vcs_rom_open(name, &job->options->choice, &rom, error);
   if (status) return status;
-  part_t part = {.job = job};
+  vcs_progress_part_t part = {&job->progress, 0};
   vcs_score_game_options_t options = job->options->score;
   pthread_mutex_lock(&job->lock);
   options.methods = methods;
   options.method_count = missing_methods(job->options, job->table, rom.name, methods);
   pthread_mutex_unlock(&job->lock);
-  options.report = (vcs_report_t){add_progress, &part};
+  options.report = (vcs_report_t){vcs_progress_report, &part};
   options.threads = job->threads;
   if (options.method_count) status = vcs_score_game(rom.cart, rom.name, &options, rows, error);
   vcs_rom_free(&rom);

@@ -104,6 +104,14 @@ void vcs_progress_add(vcs_progress_t *progress, uint64_t count) {
   pthread_mutex_unlock(&progress->drawing);
 }
 
+int vcs_progress_report(void *context, const char *step, uint64_t done, uint64_t total) {
+  vcs_progress_part_t *part = context;
+  (void)step, (void)total;
+  if (done > part->done) vcs_progress_add(part->progress, done - part->done);
+  part->done = done;
+  return vcs_interrupted();
+}
+
 void vcs_progress_finish(vcs_progress_t *progress) {
   if (progress->draws)
     draw(progress, erase_line, "\n");

@@ -40,6 +40,14 @@ void vcs_progress_start(vcs_progress_t *progress, const char *title, uint64_t to
 void vcs_progress_add(vcs_progress_t *progress, uint64_t count);
 void vcs_progress_finish(vcs_progress_t *progress);
 
+/* A part of the work, and what it has done so far. vcs_progress_report is the function of a vcs_report_t whose context
+ * is a part: adds what the part has done since its last report, and returns whether it is to stop (vcs_interrupted). */
+typedef struct {
+  vcs_progress_t *progress;
+  uint64_t done;
+} vcs_progress_part_t;
+int vcs_progress_report(void *part, const char *step, uint64_t done, uint64_t total);
+
 /* One line of a bar, without the carriage return: what _add draws. Made a function so that it can be tested. */
 void vcs_progress_format(char *line, size_t size, const char *title, uint64_t done, uint64_t total, double seconds,
                          int columns);
