@@ -100,6 +100,8 @@ MENDS = [
     ("another shape for a device's memory", "python/diffvcs/device.py", "        return self._shape\n",
      "        return self._shape\n\n    @shape.setter\n    def shape(self, shape):\n        self._shape = shape\n",
      "pytest python/tests/test_device.py -k stays_that"),
+    ("the error of a consumer of DLPack", "python/native/capsule.c", "  python.restore(type, value, trace);\n", "",
+     "pytest python/tests/test_device.py -k refuses"),
     ("Ctrl-C in derivatives of a relaxed machine", "src/relax/relax.c", "    if (vcs_interrupted()) return false;\n", "",
      f"pytest {CARELESS} -k Relaxed.jvp"),
     ("Ctrl-C in a draw of smooth", "src/grad/smooth.c", "vcs_interrupted() || !vcs_rerun(", "!vcs_rerun(", f"pytest {CARELESS} -k smooth"),
