@@ -46,7 +46,7 @@ typedef struct {
   vcs_progress_t *progress;
   uint64_t done;
 } vcs_progress_part_t;
-int vcs_progress_report(void *part, const char *step, uint64_t done, uint64_t total);
+int vcs_progress_report(void *context, const char *step, uint64_t done, uint64_t total);
 
 /* One line of a bar, without the carriage return: what _add draws. Made a function so that it can be tested. */
 void vcs_progress_format(char *line, size_t size, const char *title, uint64_t done, uint64_t total, double seconds,
