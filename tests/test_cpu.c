@@ -155,9 +155,7 @@ static bool chips_hold_writes(const oracle_t *o) {
   return true;
 }
 
-/* Returns the name of a part that differs from the oracle's, or NULL. `after` is the oracle right after the
- * instruction.
- */
+/* Returns the name of a part that differs from the oracle's, or NULL. `after`: the oracle after the instruction. */
 static const char *difference(const oracle_t *o, const oracle_t *after, vcs_t *before) {
   if (m.pc != o->pc) return "PC";
   if (m.cycles != o->cycles) return "cycles";

@@ -33,6 +33,10 @@ for name in zlib libpng; do
   tar -xf "$archive" -C "$work/$name" --strip-components=1
   changes=$(find "$sources/" -maxdepth 1 -name "$name*.debian.tar.*" | sort -V | tail -1)
   [ -n "$changes" ] || continue
+  command -v patch > /dev/null || {
+    echo "dependencies: there is no patch (apt-get install patch)" >&2
+    exit 1
+  }
   tar -xf "$changes" -C "$work/$name"
   while read -r change; do
     patch -s -p1 -d "$work/$name" < "$work/$name/debian/patches/$change"

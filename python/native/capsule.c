@@ -2,8 +2,8 @@
  *
  * A consumer that takes the tensor of a capsule renames the capsule. So a capsule that has its first name at its end
  * has found no consumer, and its tensor is deleted here. If a consumer refuses the tensor, the capsule ends while the
- * consumer's error is raised. That error is set aside meanwhile and raised again, which a destructor written in Python
- * cannot do: no error is raised any more when it returns.
+ * consumer's error is raised. This destructor sets that error aside and raises it again. One written in Python could
+ * not: ctypes clears every error when a callback returns.
  */
 #include "capsule.h"
 
