@@ -8,7 +8,10 @@
  * environments, run at the same time and never wait for each other. What they lose is lost to the machine (its clock,
  * caches and memory, cores that are half of one); what threads lose beyond that is the cost of stepping together.
  * The other tables are efficiencies: speed divided by the number of threads or processes and by the best speed of one
- * thread; and the speed of threads divided by that of as many processes.
+ * thread; and the speed of threads divided by that of as many processes. The first of them is that of a loop in
+ * registers, which has no memory to share: what the cores lose by their clock, and as halves of a physical core.
+ *
+ * The asynchronous speeds are those of a batch_size of half the environments: no thread waits for the slowest one.
  *
  * A number of environments is left out for threads that would take longer than PATIENCE for a step.
  */
@@ -64,28 +67,29 @@ static void pass(const gate_t *gate) {
   if (write(gate->ready[1], &byte, 1) != 1 || read(gate->go[0], &byte, 1) != 0) die("a process lost its parent");
 }
 
-/* Frames a second of a batch on a device, with so many threads if it is the host; after warming up it passes the gate,
- * if there is one. */
-static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, double seconds,
-                      const gate_t *gate) {
+/* Frames a second of a batch on a device, with so many threads if it is the host. A step is of `batch_size`
+ * environments. After warming up it passes the gate, if there is one. */
+static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, int32_t batch_size,
+                      double seconds, const gate_t *gate) {
   vcs_batch_options_t options;
   vcs_batch_t *batch;
   vcs_error_t error;
   int32_t list[VCS_ACTIONS];
   vcs_batch_defaults(&options);
   options.envs = envs;
+  options.batch_size = batch_size;
   options.threads = threads;
   options.device = device;
   options.autoreset = VCS_AUTORESET_SAME_STEP;
-  options.stack_in_place = 1;
+  options.stack_in_place = batch_size == envs;
   must(vcs_batch_create(&cart, 1, NULL, &options, &batch, &error), &error);
-  const size_t count = (size_t)envs;
+  const size_t count = (size_t)batch_size;
   const vcs_batch_results_t results = {.observations = allocate(device, count * vcs_batch_observation_size(batch)),
                                        .rewards = allocate(device, count * sizeof(int32_t)),
                                        .lives = allocate(device, count * sizeof(int32_t)),
                                        .terminated = allocate(device, count),
                                        .truncated = allocate(device, count)};
-  int32_t *actions = random_actions(device, envs, vcs_batch_actions(batch, 0, list));
+  int32_t *actions = random_actions(device, batch_size, vcs_batch_actions(batch, 0, list));
   must(vcs_batch_reset(batch, NULL, NULL, envs, &results, &error), &error);
   int64_t steps = 0;
   double start = 0, spent = 0;
@@ -105,10 +109,26 @@ static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, i
                            results.terminated,   results.truncated, actions};
   vcs_batch_free(batch);
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(device, buffers[i]);
-  return (double)steps * FRAME_SKIP * envs / spent;
+  return (double)steps * FRAME_SKIP * batch_size / spent;
 }
 
-/* Frames a second of processes that share the environments and run at the same time, each with one thread. */
+/* Iterations a second of a loop in registers, in millions. */
+static double measure_loop(double seconds, const gate_t *gate) {
+  enum { ITERATIONS = 1000000 };
+  uint64_t state = 1;
+  int64_t rounds = 0;
+  pass(gate);
+  const double start = now();
+  double spent = 0;
+  for (; spent < seconds; spent = now() - start) {
+    for (int i = 0; i < ITERATIONS; i++) state = state * 6364136223846793005u + 1442695040888963407u;
+    rounds++;
+  }
+  return (double)(rounds + (state == 0)) / spent;
+}
+
+/* Frames a second of processes that share the environments and run at the same time, each with one thread; without
+ * environments they run the loop. */
 static double measure_processes(const vcs_cart_t *cart, int32_t processes, int32_t envs, double seconds) {
   gate_t gate;
   double sum = 0, speed;
@@ -119,7 +139,8 @@ static double measure_processes(const vcs_cart_t *cart, int32_t processes, int32
     const pid_t child = fork();
     if (child < 0) die("no process can be started");
     if (child > 0) continue;
-    speed = measure(cart, VCS_CPU, 1, envs / processes, seconds, &gate);
+    speed = envs ? measure(cart, VCS_CPU, 1, envs / processes, envs / processes, seconds, &gate)
+                 : measure_loop(seconds, &gate);
     _exit(write(gate.speed[1], &speed, sizeof speed) != sizeof speed);
   }
   close(gate.ready[1]);
@@ -165,6 +186,7 @@ static plan_t read_plan(int argc, char **argv) {
 }
 
 typedef double table_t[SIZES][COLUMNS_MAX]; /* NAN: not measured */
+typedef enum { TOGETHER, ASYNCHRONOUS, PROCESSES } way_t;
 
 static void print_names(const plan_t *plan, const char *title, const char *one) {
   printf("%s\n%8s", title, "envs");
@@ -188,17 +210,18 @@ static void print_number(double number, int digits) {
   fflush(stdout);
 }
 
-/* Measures and prints a table of speeds, of threads or of processes. */
-static void measure_table(const plan_t *plan, vcs_cart_t *const *carts, bool processes, table_t speeds) {
+/* Measures and prints a table of speeds. */
+static void measure_table(const plan_t *plan, vcs_cart_t *const *carts, way_t way, table_t speeds) {
   for (int s = 0; s < SIZES; s++) {
     printf("%8d", (int)sizes[s]);
     for (int c = 0; c < plan->count; c++) {
       const int32_t threads = plan->threads[c], device = threads == GPU ? VCS_GPU : VCS_CPU;
       const bool skips = threads != GPU && FRAME_SKIP * sizes[s] > PATIENCE * SLOWEST * threads;
-      speeds[s][c] = skips || (processes && threads == GPU) ? NAN : 0;
+      const int32_t step = way == ASYNCHRONOUS ? sizes[s] / 2 : sizes[s];
+      speeds[s][c] = skips || (way != TOGETHER && threads == GPU) ? NAN : 0;
       for (int g = 0; !isnan(speeds[s][c]) && g < GAMES; g++) {
-        speeds[s][c] += (processes ? measure_processes(carts[g], threads, sizes[s], plan->seconds)
-                                   : measure(carts[g], device, threads, sizes[s], plan->seconds, NULL)) /
+        speeds[s][c] += (way == PROCESSES ? measure_processes(carts[g], threads, sizes[s], plan->seconds)
+                                          : measure(carts[g], device, threads, sizes[s], step, plan->seconds, NULL)) /
                         GAMES;
       }
       print_number(1e-6 * speeds[s][c], 4);
@@ -221,13 +244,20 @@ static void print_efficiency(const plan_t *plan, table_t speeds, double alone) {
 int main(int argc, char **argv) {
   const plan_t plan = read_plan(argc, argv);
   vcs_cart_t *carts[GAMES];
-  static table_t threads, processes;
+  static table_t threads, asynchronous, processes;
+  double loop[COLUMNS_MAX] = {0}, loop_alone = NAN;
   double alone = NAN;
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
   print_names(&plan, "raw frames a second, millions, mean of Pong, Breakout and Space Invaders", "thread");
-  measure_table(&plan, carts, false, threads);
+  measure_table(&plan, carts, TOGETHER, threads);
+  print_names(&plan, "the same in batches of half the environments", "thread");
+  measure_table(&plan, carts, ASYNCHRONOUS, asynchronous);
   print_names(&plan, "the same by independent processes", "process");
-  measure_table(&plan, carts, true, processes);
+  measure_table(&plan, carts, PROCESSES, processes);
+  for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) {
+    loop[c] = measure_processes(carts[0], plan.threads[c], 0, plan.seconds);
+    if (plan.threads[c] == 1) loop_alone = loop[c];
+  }
   for (int s = 0; s < SIZES; s++) {
     for (int c = 0; c < plan.count; c++) {
       if (plan.threads[c] == 1) alone = fmax(alone, threads[s][c]); /* fmax takes the number when the other is none */
@@ -236,8 +266,14 @@ int main(int argc, char **argv) {
   if (!isnan(alone)) {
     print_names(&plan, "efficiency of threads", "thread");
     print_efficiency(&plan, threads, alone);
+    print_names(&plan, "efficiency in batches of half the environments", "thread");
+    print_efficiency(&plan, asynchronous, alone);
     print_names(&plan, "efficiency of independent processes", "process");
     print_efficiency(&plan, processes, alone);
+    printf("%8s", "loop");
+    for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++)
+      print_number(loop[c] / plan.threads[c] / loop_alone, 2);
+    printf("\n");
   }
   print_names(&plan, "speed of threads by that of as many processes", "thread");
   for (int s = 0; s < SIZES; s++) {

@@ -5,85 +5,39 @@
 A plan is where machines run, the number of environments and, with `both`, how many of them the host emulates. With --groups 2
 environments are in two groups that are sent to in turn, so that the host's threads do not wait for copies.
 
-With `both` every step is one of all environments, so the host and the GPU wait for each other. The plan `apart:4096:1024` steps the
-same two parts (TorchVectorEnv.parts) on their own, and each goes on as soon as it can: the host makes about three steps while the
-GPU makes one, as in a learner with a rollout for each part. `apart:4096:1024:2` has two parts on the host, which emulates one of them
-while Python and the GPU work on the results of the other; `apart:1024:1024:2` has nothing on the GPU. Frames are those of steps of any
-part that were complete in the same time. Steps on the GPU are queued up to QUEUED ahead, as they are where actions are chosen there.
+With `both` every step is one of all environments, so the host and the GPU wait for each other. `async:4096` is an
+AsyncTorchVectorEnv: the host makes several steps while the GPU makes one. `async:4096:1024:2` has 1,024 environments on the host in
+two parts, `async:1024:1024:2` has nothing on the GPU. Frames are those of the results that were received.
 """
 
 import argparse
-import collections
-import contextlib
 import time
 
 import torch
 
-from diffvcs.learn import TorchVectorEnv
+from diffvcs.learn import AsyncTorchVectorEnv, TorchVectorEnv
 
-WARM_STEPS, FRAME_SKIP, QUEUED = 12, 4, 3
-
-
-class Part:
-    """Environments on one stream of a GPU, with random actions. Steps that were queued are counted once they are complete."""
-
-    def __init__(self, env: TorchVectorEnv, priority: int) -> None:
-        self.env, self.on_gpu = env, env.device.type == "cuda"
-        self.stream = torch.cuda.Stream(env.device, priority) if self.on_gpu else None
-        self.actions = torch.randint(len(env.actions), (16, env.num_envs), device=env.device)
-        self.steps, self.queue = 0, collections.deque()
-        wait(env.device.type)
-        with self.turn():
-            env.reset(env.num_envs)
-
-    def turn(self) -> contextlib.AbstractContextManager:
-        return torch.cuda.stream(self.stream) if self.on_gpu else contextlib.nullcontext()
-
-    def send(self) -> None:
-        with self.turn():
-            self.env.send(self.actions[self.steps % 16])
-
-    def recv(self) -> None:
-        with self.turn():
-            self.env.recv()
-        self.steps += 1
-        self.queue.append(self.stream.record_event() if self.on_gpu else None)
-
-    def completed(self) -> int:
-        """Frames of the steps that were completed since the last call."""
-        frames = 0
-        while self.queue and (self.queue[0] is None or self.queue[0].query()):
-            self.queue.popleft()
-            frames += self.env.num_envs * FRAME_SKIP
-        return frames
+WARM_STEPS, WARM_SECONDS, FRAME_SKIP = 12, 0.2, 4
 
 
-def rate_apart(game: str, device: str, count: int, on_host: int, parts: int, seconds: float, settings: dict) -> float:
-    """Frames a second of parts that do not wait for each other."""
-    place = {"emulation": "both", "on_host": on_host} if on_host < count else {"emulation": "host"}
-    env = TorchVectorEnv(game, count, device=device, host_parts=parts, **place, **settings)
-    each = [Part(one, 0 if one.emulation == "device" else -1) for one in env.parts or [env]]
-    hosts = [part for part in each if part.env.emulation == "host"]  # their copies and stacks overtake steps on the GPU
-    there = [part for part in each if part.env.emulation == "device"]
-    for part in hosts:
-        part.send()
-    frames, began = 0, 0.0
-    while not began or time.perf_counter() - began < seconds:
-        if not began and hosts[0].steps >= WARM_STEPS and all(part.steps > 2 * QUEUED for part in there):
-            sum(part.completed() for part in each)
+def rate_async(game: str, device: str, count: int, share: list[str], seconds: float, settings: dict) -> float:
+    """Frames a second of parts that do not wait for each other. Actions are chosen on the device after each recv."""
+    if share:
+        settings |= {"emulation": "both" if int(share[0]) < count else "host"}
+        settings |= {"on_host": int(share[0])} if int(share[0]) < count else {}
+        settings |= {"host_parts": int(share[1])} if len(share) > 1 else {}
+    env = AsyncTorchVectorEnv(game, count, device=device, **settings)
+    number, first = len(env.actions), env.reset()
+    env.send(torch.randint(number, first.shape[:1], device=device))
+    frames, began, end = 0, 0.0, time.perf_counter() + WARM_SECONDS
+    while time.perf_counter() < end:
+        rewards = env.recv()[1]
+        env.send(torch.randint(number, rewards.shape, device=device))
+        frames += len(rewards) * FRAME_SKIP
+        if not began and time.perf_counter() >= end:
             frames, began = 0, time.perf_counter()
-        for part in hosts:
-            for other in there:
-                while len(other.queue) < QUEUED:
-                    other.send()
-                    other.recv()
-            part.recv()
-            part.send()
-            frames += sum(one.completed() for one in each)
+            end = began + seconds
     spent = time.perf_counter() - began
-    for part in hosts:
-        part.recv()
-    wait(device)
     env.close()
     return frames / spent
 
@@ -92,9 +46,8 @@ def rate(game: str, device: str, plan: str, seconds: float, groups: int, threads
     """Frames a second of one plan."""
     emulation, count, *share = plan.split(":")
     settings = {"num_threads": threads} if threads else {}
-    if emulation == "apart":
-        on_host, parts = int(share[0]), int(share[1]) if len(share) > 1 else 1
-        return rate_apart(game, device, int(count), on_host, parts, seconds, settings)
+    if emulation == "async":
+        return rate_async(game, device, int(count), share, seconds, settings)
     if share:
         settings["on_host"] = int(share[0]) // groups
     envs = [

@@ -11,11 +11,10 @@ some environments while the GPU emulates the rest. "auto", the default, is "host
 where that is faster, and else "device" (docs/learning.md has the exceptions and the measurements). With several devices
 each device has a share of the environments, and results are gathered on the first device.
 
-If the environments are in several places, `parts` is a list with one TorchVectorEnv for each place. The parts can be
-stepped on their own: then results stay on their devices. On one GPU give each part a stream of its own
-(`torch.cuda.stream`, as bench/learn.py does): `send` of a part on the host waits for all work that is queued on the
-current stream, steps of the GPU's part included. With `host_parts=2` the host's environments are two parts: the host's
-threads emulate one part while Python and the GPU work on the results of the other.
+If the environments are in several places, `parts` is a list with one TorchVectorEnv for each place. With
+`host_parts=2` the host's environments are two parts: the host's threads emulate one part while Python and the GPU work
+on the results of the other. AsyncTorchVectorEnv steps parts on their own: host and GPU do not wait for each other, and
+results stay on their devices.
 
 Later steps overwrite observations and final_obs; with emulation on the device, and with several parts, they overwrite
 all other results, too: clone the results that you keep. An environment whose episode ends starts the next episode in
@@ -24,6 +23,7 @@ the same step. With emulation on the device a step can be captured in a CUDA gra
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,12 +34,17 @@ try:
 except ImportError as problem:
     raise ImportError("this needs PyTorch: pip install torch") from problem
 
+from . import _c
 from ._bind import whole
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .ale import Action
 
 CROSSOVER = 4096  # environments from which the GPU emulates faster than 16 threads of its host
+ASYNC_CROSSOVER = 2048  # environments from which AsyncTorchVectorEnv emulates on both, ...
+ASYNC_ON_HOST = 1024  # ... and those of them that threads emulate: with more of them they are no faster
+# Observations, rewards, terminations, truncations and info of a step.
+Results = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]
 HOST_SHARE = 0.6  # share of the environments that threads emulate with "both" and 4,096 environments or fewer
 
 
@@ -55,6 +60,15 @@ def shares(count: int, parts: int) -> list[int]:
     """Returns how many each of `parts` has if they share `count` evenly."""
     cuts = [count * i // parts for i in range(parts + 1)]
     return [end - begin for begin, end in zip(cuts, cuts[1:])]
+
+
+def check_actions(actions: Any, count: int) -> None:
+    """Raises an error unless the actions are `count` integers."""
+    if not isinstance(actions, torch.Tensor):
+        raise TypeError(f"actions are a tensor, not {type(actions).__name__}: pass torch.as_tensor(actions)")
+    if actions.is_floating_point() or actions.is_complex() or actions.shape != (count,):
+        shape = tuple(actions.shape)
+        raise ValueError(f"{count} integer actions are expected, not {actions.dtype} of shape {shape}")
 
 
 class _Numbers:
@@ -376,11 +390,7 @@ class TorchVectorEnv:
         With two environment objects that are stepped in turn, the host's threads emulate one while the GPU chooses
         actions for the other.
         """
-        if not isinstance(actions, torch.Tensor):
-            raise TypeError(f"actions are a tensor, not {type(actions).__name__}: pass torch.as_tensor(actions)")
-        if actions.is_floating_point() or actions.is_complex() or actions.shape != (self.num_envs,):
-            shape = tuple(actions.shape)
-            raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
+        check_actions(actions, self.num_envs)
         if self.parts:  # the host first: it waits for actions, but not for the device
             for part, own in zip(self.parts, actions.split([part.num_envs for part in self.parts])):
                 part._take(own.to(part.device, non_blocking=True))
@@ -412,7 +422,7 @@ class TorchVectorEnv:
         self._follow_stream()
         self.batch.begin_step(self._actions)
 
-    def recv(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+    def recv(self) -> Results:
         """Returns observations, rewards, terminations, truncations and info of the step that was sent."""
         if self.parts:
             found = [part.recv() for part in self.parts]
@@ -426,9 +436,7 @@ class TorchVectorEnv:
             return joined[0], joined[1], joined[2], joined[3], info
         return self._recv_from_device() if self.emulation == "device" else self._recv_from_host()
 
-    def _recv_from_host(
-        self,
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+    def _recv_from_host(self) -> Results:
         pictures, rewards, terminated, truncated, info = self.batch.end_step()
         self._numbers.count(rewards, terminated, truncated, info, self._skip)
         numbers = self._numbers.copy()
@@ -445,9 +453,7 @@ class TorchVectorEnv:
             gained = gained.clamp(-1, 1)
         return observations, gained, numbers.pop("terminated"), numbers.pop("truncated"), numbers
 
-    def _recv_from_device(
-        self,
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+    def _recv_from_device(self) -> Results:
         shown, gained, terminated, truncated, info = self.batch.end_step()
         rewards = self._on_device(gained).float()
         frame = self._on_device(info["episode_frame_number"])
@@ -472,9 +478,7 @@ class TorchVectorEnv:
             rewards = rewards.clamp(-1, 1)
         return observations, rewards, *ended, found
 
-    def step(
-        self, actions: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+    def step(self, actions: torch.Tensor) -> Results:
         """Steps every environment: send and recv."""
         self.send(actions)
         return self.recv()
@@ -485,3 +489,167 @@ class TorchVectorEnv:
             part.close()
         if not self.parts:
             self.batch.close()
+
+
+class _Part:
+    """A part of an AsyncTorchVectorEnv: a stream of its own and the numbers of its environments."""
+
+    def __init__(self, env: TorchVectorEnv, first: int) -> None:
+        self.env = env
+        self.ids = torch.arange(first, first + env.num_envs, device=env.device)
+        on_host = env.emulation == "host"  # its copies and stacks overtake steps on the GPU
+        self.stream = torch.cuda.Stream(env.device, -1 if on_host else 0) if env.device.type == "cuda" else None
+        self._complete = torch.cuda.Event() if self.stream and not on_host else None  # the last step on the GPU
+
+    def on_stream(self) -> contextlib.AbstractContextManager[Any]:
+        return torch.cuda.stream(self.stream) if self.stream else contextlib.nullcontext()
+
+    def after_caller(self) -> contextlib.AbstractContextManager[Any]:
+        """Queues work on the part's stream, behind all work that the caller has queued so far."""
+        if self.stream:
+            self.stream.wait_stream(torch.cuda.current_stream(self.env.device))
+        return self.on_stream()
+
+    def hand_over(self, tensors: list[torch.Tensor]) -> None:
+        """Lets the caller's later work wait for these tensors, which are made on the part's stream."""
+        if self.stream:
+            current = torch.cuda.current_stream(self.env.device)
+            current.wait_stream(self.stream)
+            for tensor in tensors:
+                tensor.record_stream(current)
+
+    def take(self, actions: torch.Tensor) -> None:
+        with self.after_caller():
+            here = actions.to(self.env.device, non_blocking=True)
+            if self.stream and actions.device == self.env.device:
+                actions.record_stream(self.stream)
+            self.env._take(here)
+
+    def begin_step(self) -> None:
+        with self.on_stream():
+            self.env._begin_step()
+            if self._complete:
+                self._complete.record(self.stream)
+
+    def is_next(self) -> bool:
+        """Whether recv returns this part if it was sent first: a step on the GPU must be complete. A step on the host
+        is waited for, because the caller's thread is one of those that emulate it."""
+        return self._complete is None or self._complete.query()
+
+    def recv(self) -> Results:
+        with self.on_stream():
+            *results, info = self.env.recv()
+        self.hand_over([*results, *info.values()])
+        observations, rewards, terminated, truncated = results
+        return observations, rewards, terminated, truncated, info | {"env_id": self.ids}
+
+
+class AsyncTorchVectorEnv:
+    """Games in several parts that are stepped on their own: `recv` returns the results of the part that is ready first.
+
+        env = diffvcs.learn.AsyncTorchVectorEnv("pong", 4096, device="cuda")
+        env.send(choose(env.reset(seed=1)))
+        while True:
+            observations, rewards, terminated, truncated, info = env.recv()
+            env.send(choose(observations))  # for the same environments
+
+    `send` takes actions for the environments of all results since the last `send`: all environments after a reset, then
+    those that `recv` returned, whose numbers are `info["env_id"]`. Results are on the device of their part, and later
+    steps of the part overwrite them: clone the results that you keep. Each part has a stream of its own. It waits for
+    what the caller has queued on the current stream before `send`, and work that the caller queues there after `recv`
+    waits for the results.
+
+    `emulation` is as in TorchVectorEnv. "auto" with one GPU is "both" from ASYNC_CROSSOVER environments on, with
+    ASYNC_ON_HOST of them on the host's threads, which make several steps while the GPU makes one. Otherwise it is
+    "device" with a list of GPUs, and "host". The host's environments are two parts unless `host_parts` is another
+    number: threads emulate one while the caller works on the results of the other.
+
+    All arguments but these are those of TorchVectorEnv.
+    """
+
+    def __init__(
+        self,
+        game: str | Cartridge | list[str | Cartridge],
+        num_envs: int,
+        *,
+        device: str | torch.device | Sequence[str | torch.device] = "cuda",
+        emulation: str = "auto",
+        on_host: int | None = None,
+        host_parts: int | None = None,
+        **settings: Any,
+    ) -> None:
+        num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
+        on_one = isinstance(device, (str, torch.device))
+        if emulation == "auto" and on_one:
+            on_gpu = torch.device(device).type == "cuda"
+            emulation = "both" if on_gpu and num_envs >= ASYNC_CROSSOVER else "host"
+        by_host = num_envs if emulation == "host" else 0
+        if emulation == "both":
+            by_host = on_host = (
+                min(ASYNC_ON_HOST, num_envs // 2) if on_host is None else whole(on_host, "on_host", 0, num_envs)
+            )
+        if host_parts is None:
+            host_parts = 2 if on_one and by_host > 1 else 1
+        self._envs = TorchVectorEnv(
+            game, num_envs, device=device, emulation=emulation, on_host=on_host, host_parts=host_parts, **settings
+        )
+        self.num_envs, self.device, self.emulation = num_envs, self._envs.device, self._envs.emulation
+        self.actions, self.observation_shape = self._envs.actions, self._envs.observation_shape
+        self._parts: list[_Part] = []
+        for env in self._envs.parts or [self._envs]:
+            self._parts.append(_Part(env, sum(part.env.num_envs for part in self._parts)))
+        self._waiting: list[_Part] = []  # parts that wait for actions
+        self._sent: list[_Part] = []  # parts with a step under way, in the order of sending
+
+    def reset(self, seed: int = 0, stagger: int = 0) -> torch.Tensor:
+        """Starts a game in every environment, as TorchVectorEnv does, and returns all observations on the first device.
+        Results of steps that were sent are dropped."""
+        whole(seed, "seed", 0, 2**31 - self.num_envs)
+        while self._sent:
+            self.recv()
+        seen: list[torch.Tensor] = []
+        for part in self._parts:
+            with part.after_caller():
+                observations = part.env.reset(seed + int(part.ids[0]), stagger)
+            part.hand_over([observations])
+            seen.append(observations.to(self.device))
+        self._waiting = list(self._parts)
+        return torch.cat(seen)
+
+    def send(self, actions: torch.Tensor) -> None:
+        """Starts a step of the environments of all results since the last send, in the order of these results, and
+        returns. `actions` are integers of any type, numbers in the list `self.actions`."""
+        counts = [part.env.num_envs for part in self._waiting]
+        if not counts:
+            raise _c.BadArgument(
+                "no environment waits for an action: reset comes first, and recv before each further send"
+            )
+        check_actions(actions, sum(counts))
+        for part, own in zip(self._waiting, actions.split(counts)):
+            part.take(own)
+        for part in self._waiting:  # if a part refuses its actions, no part makes the step
+            part.env._check_actions()
+        for part in self._waiting:
+            part.begin_step()
+        self._sent += self._waiting
+        self._waiting = []
+
+    def recv(self) -> Results:
+        """Returns observations, rewards, terminations, truncations and info of the part that was sent first, of those
+        whose step is not under way on a GPU. info is that of TorchVectorEnv, with `env_id`."""
+        if not self._sent:
+            raise _c.BadArgument("no step was begun: send comes before recv")
+        part = next((part for part in self._sent if part.is_next()), self._sent[0])
+        results = part.recv()
+        self._sent.remove(part)
+        self._waiting.append(part)
+        return results
+
+    def step(self, actions: torch.Tensor) -> Results:
+        """Sends actions and receives the results of the part that is ready first."""
+        self.send(actions)
+        return self.recv()
+
+    def close(self) -> None:
+        """Ends the threads and frees the machines."""
+        self._envs.close()

@@ -12,7 +12,7 @@ torch = needs.module("torch")
 
 from diffvcs import BadArgument, VCSError  # noqa: E402
 from diffvcs.batch import ALEVectorInterface  # noqa: E402
-from diffvcs.learn import TorchVectorEnv  # noqa: E402
+from diffvcs.learn import AsyncTorchVectorEnv, TorchVectorEnv  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -430,6 +430,89 @@ def test_parts_are_one_batch(random, emulation):
     assert ends >= 5
     for env in (whole, split, apart):
         env.close()
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        {"device": "cpu"},
+        {"device": "cpu", "emulation": "both", "on_host": 3, "host_parts": 2},
+        {"device": "cpu", "emulation": "device"},
+        {"device": ["cpu", "cpu"], "emulation": "device"},
+        {"device": "gpu", "emulation": "both", "on_host": 2},
+        {"device": "gpu"},
+    ],
+    ids=str,
+)
+def test_asynchronous_parts_are_one_batch(random, places):
+    """Each environment goes the way that it goes in a synchronous batch with the same actions."""
+    if places["device"] == "gpu":
+        places = places | {"device": devices_of("gpu")[0]}
+    settings = dict(max_episode_steps=160, noop_max=0)
+    whole, env = (
+        TorchVectorEnv("demo", 5, device="cpu", **settings),
+        AsyncTorchVectorEnv("demo", 5, **places, **settings),
+    )
+    count = 90
+    plan = steps(random, whole, count + 1)
+    expected = [(whole.reset(7).clone(),)]
+    for actions in plan[:-1]:
+        expected.append(tuple(result.clone() if i < 4 else result for i, result in enumerate(whole.step(actions))))
+    for _ in range(2):  # the second reset drops the steps that are under way
+        first = env.reset(7)
+        assert torch.equal(first.cpu(), expected[0][0]) and first.device == env.device
+        taken, turns, ends = np.zeros(5, np.int64), set(), 0
+        env.send(plan[0].to(env.device))
+        while taken.min() < count:
+            results = env.recv()
+            ids = results[4]["env_id"].cpu().numpy()
+            turns.add(tuple(ids))
+            taken[ids] += 1
+            at = taken[ids[0]]
+            if at <= count:
+                for i in range(4):
+                    assert torch.equal(results[i].cpu(), expected[at][i][ids])
+                ended = (results[2] | results[3]).cpu()
+                for name in ("score", "length", "lives", "began", "episode_frame_number"):
+                    assert torch.equal(results[4][name].cpu(), expected[at][4][name][ids])
+                ends += int(ended.sum())
+            env.send(plan[min(at, count)][ids].to(results[0].device))
+        assert sorted(i for turn in turns for i in turn) == list(range(5)) and ends >= 5
+    env.close()
+
+
+def test_asynchronous_calls_out_of_order_are_refused():
+    env = AsyncTorchVectorEnv("demo", 4, device="cpu", noop_max=0)
+    good = torch.zeros(2, dtype=torch.int64)
+    with pytest.raises(BadArgument, match="no environment waits"):
+        env.send(good)
+    with pytest.raises(BadArgument, match="no step was begun"):
+        env.recv()
+    env.reset(1)
+    with pytest.raises(ValueError, match="4 integer actions"):
+        env.send(good)
+    with pytest.raises(VCSError, match="actions"):
+        env.send(torch.tensor([0, 1, 2, 99]))
+    env.send(torch.zeros(4, dtype=torch.int64))
+    with pytest.raises(BadArgument, match="no environment waits"):
+        env.send(good)
+    ids = torch.cat([env.recv()[4]["env_id"] for _ in range(2)])
+    assert sorted(ids.tolist()) == [0, 1, 2, 3]
+    with pytest.raises(BadArgument, match="no step was begun"):
+        env.recv()
+    env.send(torch.zeros(4, dtype=torch.int64))  # for both parts
+    assert len(env.recv()[0]) == 2 and env.step(good)[0].shape == (2, *env.observation_shape)
+    for name, values in {
+        "num_envs": (0, 1.5, "4", None),
+        "on_host": (0, 4, 1.5, "1"),
+        "host_parts": (0, 4, 1.5, "1"),
+    }.items():
+        for value in values:
+            with pytest.raises((TypeError, ValueError), match=name):
+                AsyncTorchVectorEnv("demo", **{"num_envs": 4, "device": "cpu", "emulation": "both", name: value})
+    env.close()
+    with pytest.raises(VCSError, match="closed"):
+        env.reset(1)
 
 
 def test_too_few_environments_for_the_devices():
