@@ -4,14 +4,14 @@
  *
  * A row for each number of environments, a column for each number of host threads (1, 2, 4, ... up to the number of
  * cores unless they are given) and for the first GPU, if there is one. Numbers are raw frames of 60 Hz a second in
- * millions, mean of the games. The second table is the control: as many processes of one thread each, which share the
- * environments, run at the same time and never wait for each other. What they lose is lost to the machine (its clock,
- * caches and memory, cores that are half of one); what threads lose beyond that is the cost of stepping together.
+ * millions, mean of the games. In the second table the environments are in two batches that share the threads
+ * (vcs_batch_share_threads), with a step of each under way, so no thread waits for the slowest environment. The third
+ * table is the control: as many processes of one thread each, which share the environments, run at the same time and
+ * never wait for each other. What they lose is lost to the machine (its clock, caches and memory, cores that are half
+ * of one).
  * The other tables are efficiencies: speed divided by the number of threads or processes and by the best speed of one
- * thread; and the speed of threads divided by that of as many processes. The first of them is that of a loop in
- * registers, which has no memory to share: what the cores lose by their clock, and as halves of a physical core.
- *
- * The asynchronous speeds are those of a batch_size of half the environments: no thread waits for the slowest one.
+ * thread; and the speed of threads divided by that of as many processes. The row `loop` is that of processes which add
+ * numbers in registers and have no memory to share: what cores lose by their clock, and as halves of a physical core.
  *
  * A number of environments is left out for threads that would take longer than PATIENCE for a step.
  */
@@ -27,10 +27,10 @@
 #include "diffvcs/diffvcs.h"
 #include "games.h"
 
-enum { COLUMNS_MAX = 12, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
+enum { COLUMNS_MAX = 12, PARTS_MAX = 2, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
 static const int32_t sizes[] = {32, 128, 256, 1024, 4096, 16384};
 enum { SIZES = sizeof sizes / sizeof *sizes };
-static const double PATIENCE = 0.25, SLOWEST = 25e3; /* seconds; frames a second of one thread */
+static const double PATIENCE = 0.25, WARM_SECONDS = 0.1, SLOWEST = 25e3; /* seconds; frames a second of one thread */
 
 static void *allocate(int32_t device, size_t size) {
   void *memory;
@@ -67,64 +67,109 @@ static void pass(const gate_t *gate) {
   if (write(gate->ready[1], &byte, 1) != 1 || read(gate->go[0], &byte, 1) != 0) die("a process lost its parent");
 }
 
-/* Frames a second of a batch on a device, with so many threads if it is the host. A step is of `batch_size`
- * environments. After warming up it passes the gate, if there is one. */
-static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, int32_t batch_size,
-                      double seconds, const gate_t *gate) {
-  vcs_batch_options_t options;
+/* A batch, and the arrays of its steps. */
+typedef struct {
   vcs_batch_t *batch;
+  vcs_batch_results_t results;
+  int32_t device, envs, *actions;
+} part_t;
+
+static part_t make_part(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs) {
+  vcs_batch_options_t options;
+  part_t part = {.device = device, .envs = envs};
   vcs_error_t error;
   int32_t list[VCS_ACTIONS];
   vcs_batch_defaults(&options);
   options.envs = envs;
-  options.batch_size = batch_size;
   options.threads = threads;
   options.device = device;
   options.autoreset = VCS_AUTORESET_SAME_STEP;
-  options.stack_in_place = batch_size == envs;
-  must(vcs_batch_create(&cart, 1, NULL, &options, &batch, &error), &error);
-  const size_t count = (size_t)batch_size;
-  const vcs_batch_results_t results = {.observations = allocate(device, count * vcs_batch_observation_size(batch)),
-                                       .rewards = allocate(device, count * sizeof(int32_t)),
-                                       .lives = allocate(device, count * sizeof(int32_t)),
-                                       .terminated = allocate(device, count),
-                                       .truncated = allocate(device, count)};
-  int32_t *actions = random_actions(device, batch_size, vcs_batch_actions(batch, 0, list));
-  must(vcs_batch_reset(batch, NULL, NULL, envs, &results, &error), &error);
-  int64_t steps = 0;
-  double start = 0, spent = 0;
-  for (int64_t i = 0; i < WARM_STEPS || spent < seconds; i++) {
-    if (i == WARM_STEPS) {
-      must(vcs_batch_wait(batch, &error), &error);
-      pass(gate);
-      start = now();
-    }
-    must(vcs_batch_step(batch, actions + (size_t)(i % ACTIONS_ROWS) * count, NULL, &results, &error), &error);
-    if (i < WARM_STEPS) continue;
-    must(vcs_batch_wait(batch, &error), &error);
-    steps++;
-    spent = now() - start;
-  }
-  void *const buffers[] = {results.observations, results.rewards,   results.lives,
-                           results.terminated,   results.truncated, actions};
-  vcs_batch_free(batch);
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(device, buffers[i]);
-  return (double)steps * FRAME_SKIP * batch_size / spent;
+  options.stack_in_place = 1;
+  must(vcs_batch_create(&cart, 1, NULL, &options, &part.batch, &error), &error);
+  const size_t count = (size_t)envs;
+  part.results = (vcs_batch_results_t){
+      .observations = allocate(device, count * vcs_batch_observation_size(part.batch)),
+      .rewards = allocate(device, count * sizeof(int32_t)),
+      .lives = allocate(device, count * sizeof(int32_t)),
+      .terminated = allocate(device, count),
+      .truncated = allocate(device, count),
+  };
+  part.actions = random_actions(device, envs, vcs_batch_actions(part.batch, 0, list));
+  must(vcs_batch_reset(part.batch, NULL, NULL, envs, &part.results, &error), &error);
+  return part;
 }
 
-/* Iterations a second of a loop in registers, in millions. */
+static void free_part(part_t *part) {
+  void *const buffers[] = {part->results.observations, part->results.rewards,   part->results.lives,
+                           part->results.terminated,   part->results.truncated, part->actions};
+  vcs_batch_free(part->batch);
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(part->device, buffers[i]);
+}
+
+static void begin_step(part_t *part, int64_t step) {
+  vcs_error_t error;
+  const int32_t *actions = part->actions + (size_t)(step % ACTIONS_ROWS) * (size_t)part->envs;
+  must(vcs_batch_begin_step(part->batch, actions, NULL, &part->results, &error), &error);
+}
+
+static void end_step(part_t *part) {
+  vcs_error_t error;
+  must(vcs_batch_end_step(part->batch, &error), &error);
+  must(vcs_batch_wait(part->batch, &error), &error);
+}
+
+/* Frames a second on a device, with so many threads if it is the host. The environments are in `parts` batches that
+ * share the threads; a step of each is always under way. After warming up it passes the gate, if there is one. */
+static double measure(const vcs_cart_t *cart, int32_t device, int32_t threads, int32_t envs, int parts, double seconds,
+                      const gate_t *gate) {
+  part_t part[PARTS_MAX];
+  vcs_error_t error;
+  int64_t steps = 0;
+  bool warm = false;
+  for (int p = 0; p < parts; p++) {
+    part[p] = make_part(cart, device, threads, envs / parts);
+    if (p > 0) must(vcs_batch_share_threads(part[p].batch, part[0].batch, &error), &error);
+  }
+  for (int p = 0; p < parts; p++) begin_step(&part[p], 0);
+  double start = now(), spent = 0;
+  for (int64_t i = 1; !warm || spent < seconds; i++) {
+    for (int p = 0; p < parts; p++) {
+      end_step(&part[p]);
+      begin_step(&part[p], i);
+    }
+    steps++;
+    spent = now() - start;
+    if (warm || i < WARM_STEPS || spent < WARM_SECONDS) continue;
+    pass(gate);
+    warm = true;
+    start = now();
+    spent = 0;
+    steps = 0;
+  }
+  for (int p = 0; p < parts; p++) {
+    end_step(&part[p]);
+    free_part(&part[p]);
+  }
+  return (double)steps * FRAME_SKIP * (envs / parts * parts) / spent;
+}
+
+/* Iterations a second of a loop in registers, in millions: eight independent sums, as many instructions in a clock as
+ * the core can begin. */
 static double measure_loop(double seconds, const gate_t *gate) {
-  enum { ITERATIONS = 1000000 };
-  uint64_t state = 1;
+  enum { ITERATIONS = 1000000, SUMS = 8 };
+  uint64_t sum[SUMS] = {1, 2, 3, 4, 5, 6, 7, 8}, any = 0;
   int64_t rounds = 0;
   pass(gate);
   const double start = now();
   double spent = 0;
   for (; spent < seconds; spent = now() - start) {
-    for (int i = 0; i < ITERATIONS; i++) state = state * 6364136223846793005u + 1442695040888963407u;
+    for (int i = 0; i < ITERATIONS; i++) {
+      for (int k = 0; k < SUMS; k++) sum[k] += sum[k] >> 1 ^ (uint64_t)i;
+    }
     rounds++;
   }
-  return (double)(rounds + (state == 0)) / spent;
+  for (int k = 0; k < SUMS; k++) any |= sum[k];
+  return (double)(rounds + (any == 0)) / spent;
 }
 
 /* Frames a second of processes that share the environments and run at the same time, each with one thread; without
@@ -139,7 +184,7 @@ static double measure_processes(const vcs_cart_t *cart, int32_t processes, int32
     const pid_t child = fork();
     if (child < 0) die("no process can be started");
     if (child > 0) continue;
-    speed = envs ? measure(cart, VCS_CPU, 1, envs / processes, envs / processes, seconds, &gate)
+    speed = envs ? measure(cart, VCS_CPU, 1, envs / processes, 1, seconds, &gate)
                  : measure_loop(seconds, &gate);
     _exit(write(gate.speed[1], &speed, sizeof speed) != sizeof speed);
   }
@@ -186,7 +231,7 @@ static plan_t read_plan(int argc, char **argv) {
 }
 
 typedef double table_t[SIZES][COLUMNS_MAX]; /* NAN: not measured */
-typedef enum { TOGETHER, ASYNCHRONOUS, PROCESSES } way_t;
+typedef enum { TOGETHER, IN_PARTS, PROCESSES } way_t;
 
 static void print_names(const plan_t *plan, const char *title, const char *one) {
   printf("%s\n%8s", title, "envs");
@@ -217,11 +262,11 @@ static void measure_table(const plan_t *plan, vcs_cart_t *const *carts, way_t wa
     for (int c = 0; c < plan->count; c++) {
       const int32_t threads = plan->threads[c], device = threads == GPU ? VCS_GPU : VCS_CPU;
       const bool skips = threads != GPU && FRAME_SKIP * sizes[s] > PATIENCE * SLOWEST * threads;
-      const int32_t step = way == ASYNCHRONOUS ? sizes[s] / 2 : sizes[s];
+      const int parts = way == IN_PARTS ? PARTS_MAX : 1;
       speeds[s][c] = skips || (way != TOGETHER && threads == GPU) ? NAN : 0;
       for (int g = 0; !isnan(speeds[s][c]) && g < GAMES; g++) {
         speeds[s][c] += (way == PROCESSES ? measure_processes(carts[g], threads, sizes[s], plan->seconds)
-                                          : measure(carts[g], device, threads, sizes[s], step, plan->seconds, NULL)) /
+                                          : measure(carts[g], device, threads, sizes[s], parts, plan->seconds, NULL)) /
                         GAMES;
       }
       print_number(1e-6 * speeds[s][c], 4);
@@ -244,14 +289,14 @@ static void print_efficiency(const plan_t *plan, table_t speeds, double alone) {
 int main(int argc, char **argv) {
   const plan_t plan = read_plan(argc, argv);
   vcs_cart_t *carts[GAMES];
-  static table_t threads, asynchronous, processes;
+  static table_t threads, in_parts, processes;
   double loop[COLUMNS_MAX] = {0}, loop_alone = NAN;
   double alone = NAN;
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
   print_names(&plan, "raw frames a second, millions, mean of Pong, Breakout and Space Invaders", "thread");
   measure_table(&plan, carts, TOGETHER, threads);
-  print_names(&plan, "the same in batches of half the environments", "thread");
-  measure_table(&plan, carts, ASYNCHRONOUS, asynchronous);
+  print_names(&plan, "the same in two batches that share the threads", "thread");
+  measure_table(&plan, carts, IN_PARTS, in_parts);
   print_names(&plan, "the same by independent processes", "process");
   measure_table(&plan, carts, PROCESSES, processes);
   for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) {
@@ -266,8 +311,8 @@ int main(int argc, char **argv) {
   if (!isnan(alone)) {
     print_names(&plan, "efficiency of threads", "thread");
     print_efficiency(&plan, threads, alone);
-    print_names(&plan, "efficiency in batches of half the environments", "thread");
-    print_efficiency(&plan, asynchronous, alone);
+    print_names(&plan, "efficiency in two batches that share the threads", "thread");
+    print_efficiency(&plan, in_parts, alone);
     print_names(&plan, "efficiency of independent processes", "process");
     print_efficiency(&plan, processes, alone);
     printf("%8s", "loop");

@@ -453,6 +453,56 @@ static void test_halves_are_a_step(void **state) {
   vcs_cart_free(cart);
 }
 
+/* Batches of different cartridges and numbers of threads that share the threads of the first. */
+static void test_batches_that_share_threads_are_the_same(void **state) {
+  (void)state;
+  enum { SHARING = 3 };
+  const int rounds = trials(60, 20);
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged, demo};
+  fixture_t *alone[SHARING], *shared[SHARING];
+  uint32_t random = 5;
+  vcs_error_t error;
+  for (int last = 0; last < SHARING; last++) { /* which one outlives the others */
+    for (int i = 0; i < SHARING; i++) {
+      vcs_batch_options_t o = defaults();
+      o.autoreset = VCS_AUTORESET_SAME_STEP;
+      o.threads = 1;
+      alone[i] = create(&carts[i], 1, NULL, &o);
+      o.threads = 2 + (i + last) % SHARING;
+      shared[i] = create(&carts[i], 1, NULL, &o);
+      if (i > 0) require(vcs_batch_share_threads(shared[i]->batch, shared[i - 1]->batch, &error), &error);
+      reset_all(alone[i], 1);
+      reset_all(shared[i], 1);
+    }
+    require(vcs_batch_share_threads(shared[0]->batch, shared[2]->batch, &error), &error); /* they do already */
+    for (int k = 0; k < rounds; k++) {
+      int32_t actions[ENVS];
+      draw(&random, actions);
+      if (k == rounds / 2) { /* in the middle of steps */
+        for (int i = 0; i < SHARING; i++) {
+          if (i == last) continue;
+          destroy(shared[i]);
+          shared[i] = NULL;
+        }
+      }
+      for (int i = 0; i < SHARING; i++) {
+        if (!shared[i]) continue;
+        if (k > 0) require(vcs_batch_end_step(shared[i]->batch, &error), &error);
+        if (k > 0) assert_same_results(shared[i], alone[i]);
+        require(vcs_batch_begin_step(shared[i]->batch, actions, NULL, &shared[i]->to, &error), &error);
+      }
+      for (int i = 0; i < SHARING; i++) step(alone[i], actions);
+    }
+    for (int i = 0; i < SHARING; i++) {
+      if (shared[i]) destroy(shared[i]);
+      destroy(alone[i]);
+    }
+  }
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
 /* Each environment's story is the same, whatever the order in which they are ready. */
 static void test_first_ready_results_tell_the_same_stories(void **state) {
   (void)state;
@@ -966,11 +1016,18 @@ static void test_calls_out_of_order_are_refused(void **state) {
   require(vcs_batch_end_step(f->batch, &e), &e);
   assert_true(vcs_batch_objects(f->batch, 0, objects, VCS_OBJECTS_MAX) > 0);
   assert_int_equal(f->frames[1], before + 12);
-  require(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), &e); /* freed before it ends */
-  destroy(f);
   vcs_batch_options_t ready = defaults();
+  fixture_t *g = create(carts, 1, NULL, &ready);
+  require(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), &e);
+  assert_refused(vcs_batch_share_threads(g->batch, f->batch, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
+  assert_refused(vcs_batch_share_threads(f->batch, g->batch, &e), VCS_BAD_ARGUMENT, &e, "has not ended");
+  assert_refused(vcs_batch_share_threads(g->batch, NULL, &e), VCS_BAD_ARGUMENT, &e, "NULL");
+  destroy(f); /* before the step ends */
   ready.batch_size = 2;
   f = create(carts, 1, NULL, &ready);
+  assert_refused(vcs_batch_share_threads(f->batch, g->batch, &e), VCS_BAD_ARGUMENT, &e, "all environments at once");
+  assert_refused(vcs_batch_share_threads(g->batch, f->batch, &e), VCS_BAD_ARGUMENT, &e, "all environments at once");
+  destroy(g);
   reset_all(f, 1);
   assert_refused(vcs_batch_begin_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "batch_size 2 of 6");
   assert_refused(vcs_batch_reset(f->batch, one, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "must be of all");
@@ -1005,6 +1062,7 @@ int main(void) {
       cmocka_unit_test(test_environments_have_cartridges_modes_and_difficulties_of_their_own),
       cmocka_unit_test(test_thread_count_changes_nothing),
       cmocka_unit_test(test_halves_are_a_step),
+      cmocka_unit_test(test_batches_that_share_threads_are_the_same),
       cmocka_unit_test(test_first_ready_results_tell_the_same_stories),
       cmocka_unit_test(test_some_environments_go_on_alone),
       cmocka_unit_test(test_sends_may_overtake),

@@ -412,13 +412,13 @@ def main() -> int:
     if o.envs % o.groups:
         print(f"--envs ({o.envs}) must be a multiple of --groups ({o.groups})", file=sys.stderr)
         return 2
-    envs = [
-        TorchVectorEnv(
+    envs: list[TorchVectorEnv] = []
+    for _ in range(o.groups):
+        env = TorchVectorEnv(
             o.game, o.envs // o.groups, device=device, emulation=o.emulation, obs_type=o.observe, life_loss_info=True,
-            repeat_action_probability=o.sticky,
-        )
-        for _ in range(o.groups)
-    ]  # fmt: skip
+            repeat_action_probability=o.sticky, threads_of=envs[0] if envs else None,
+        )  # fmt: skip
+        envs.append(env)
     out.mkdir(parents=True, exist_ok=True)
     cells = len(o.cells) if o.cells else 0
     shape = (2 * cells,) if cells else fold(torch.empty(1, *envs[0].observation_shape)).shape[1:]  # what a network sees

@@ -85,6 +85,8 @@ class ALEVectorInterface:
         ram, sound: whether info contains them.
         observations: False makes no observations, which is faster for learners that use only RAM.
         copy: False returns the same arrays at every call and overwrites them, which is faster.
+        threads_of: another batch on the CPU, whose threads step these environments, too; num_threads is ignored then. While
+            steps of both are begun in turn, no thread waits for the slowest environment of a step.
         zeros: makes the host's arrays of results, as np.zeros does: for example in memory that a GPU copies from directly.
         device: "cuda", "cuda:1" (device.py): machines and results are in its memory. Results are device.Arrays, which
             every call overwrites; actions may be arrays of the device. docs/cuda.md lists what a device does not have.
@@ -122,6 +124,7 @@ class ALEVectorInterface:
         sound: bool = False,
         observations: bool = True,
         copy: bool = True,
+        threads_of: ALEVectorInterface | None = None,
         zeros: Callable[[tuple[int, ...], Any], np.ndarray] = np.zeros,
         device: str = "cpu",
     ) -> None:
@@ -130,6 +133,8 @@ class ALEVectorInterface:
             autoreset_mode = "NextStep" if self.device == devices.CPU else "SameStep"
         if autoreset_mode not in AUTORESET:
             raise ValueError(f"autoreset_mode is one of {', '.join(AUTORESET)}; {autoreset_mode!r} is none of them")
+        if threads_of is not None and not isinstance(threads_of, ALEVectorInterface):
+            raise TypeError(f"threads_of is another batch, not {type(threads_of).__name__}")
         roms = [rom_path] if isinstance(rom_path, (str, os.PathLike, Cartridge)) else rom_path
         self.carts = [Cartridge.find(rom, profile) for rom in roms]
         if not self.carts:
@@ -159,6 +164,8 @@ class ALEVectorInterface:
             envs["difficulty"] = _each(difficulty, num_envs, -1, "difficulty")
             envs["seed"] = numbers
         self.handle = lib.vcs_batch_create([cart.handle for cart in self.carts], len(self.carts), envs, options)
+        if threads_of is not None:
+            lib.vcs_batch_share_threads(self.handle, threads_of.handle)
         self.num_envs, self.batch_size = num_envs, batch_size or num_envs
         self.players: int = self.handle.players
         each: tuple[int, ...] = (self.players,) if self.players > 1 else ()  # of an environment

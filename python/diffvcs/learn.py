@@ -146,7 +146,10 @@ class TorchVectorEnv:
         emulation: "host", "device", "both" or "auto": where machines run.
         on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
             it finishes while the GPU emulates the rest).
-        host_parts: with "host" and "both", the number of parts that share the host's environments evenly.
+        host_parts: with "host" and "both", the number of parts that share the host's environments evenly, and its threads.
+        device_parts: with "device" and "both", the number of parts that share the device's environments evenly.
+        threads_of: another TorchVectorEnv, whose threads on the host emulate these environments, too, as parts do. It
+            is ignored if one of the two has no environments on the host.
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; pictures before the beginning of the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
@@ -170,6 +173,8 @@ class TorchVectorEnv:
         reward_clipping: bool = False,
         on_host: int | None = None,
         host_parts: int = 1,
+        device_parts: int = 1,
+        threads_of: TorchVectorEnv | None = None,
         **settings: Any,
     ) -> None:
         if emulation not in ("auto", "host", "device", "both"):
@@ -181,6 +186,7 @@ class TorchVectorEnv:
         several = [] if isinstance(device, (str, torch.device)) else [torch.device(one) for one in device]
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
         host_parts = whole(host_parts, "host_parts", 1, num_envs)
+        device_parts = whole(device_parts, "device_parts", 1, num_envs)
         self.device = several[0] if several else torch.device(device)
         on_gpu = self.device.type == "cuda"
         if on_gpu and not torch.cuda.is_available():
@@ -190,11 +196,13 @@ class TorchVectorEnv:
         if emulation == "auto":
             emulation = "device" if on_gpu and (several or num_envs >= CROSSOVER) else "host"
         self.emulation, self.num_envs, self.obs_type, self._clips = emulation, num_envs, obs_type, reward_clipping
+        if threads_of is not None and not isinstance(threads_of, TorchVectorEnv):
+            raise TypeError(f"threads_of is another TorchVectorEnv, not {type(threads_of).__name__}")
         self.parts: list[TorchVectorEnv] = []
-        places = self._places(several, on_host, host_parts)
+        places = self._places(several, on_host, host_parts, device_parts)
         if several or len(places) > 1:
             shared = dict(obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping, **settings)
-            self._make_parts(game, places, shared)
+            self._make_parts(game, places, shared, threads_of)
             return
         ram = obs_type == "ram"
         by_device = emulation == "device"
@@ -202,7 +210,8 @@ class TorchVectorEnv:
         self.batch = ALEVectorInterface(
             game, num_envs, stack_num=stack_num if by_device and not ram else 1, autoreset_mode="SameStep", copy=False,
             reward_clipping=False, ram=ram, observations=not ram, device=where if by_device else "cpu",
-            zeros=self._pinned if on_gpu else np.zeros, **settings,
+            zeros=self._pinned if on_gpu else np.zeros,
+            threads_of=None if by_device or threads_of is None else threads_of._on_threads(), **settings,
         )  # fmt: skip
         self._skip = settings.get("frame_skip", 4)
         self.actions: list[Action] = self.batch.get_action_set()
@@ -229,13 +238,13 @@ class TorchVectorEnv:
             self._last_pictures = self._last_rows = torch.empty(0)
 
     def _places(
-        self, several: list[torch.device], on_host: int | None, host_parts: int
+        self, several: list[torch.device], on_host: int | None, host_parts: int, device_parts: int
     ) -> list[tuple[int, torch.device, str]]:
         """Returns for each part the number of its environments, their device, and where they are emulated."""
         if several and self.emulation == "both":
             raise ValueError('emulation="both" is for one device: with several it is "host" or "device"')
-        if several and host_parts > 1:
-            raise ValueError("host_parts is for one device: with several each has a part of its own")
+        if several and (host_parts > 1 or device_parts > 1):
+            raise ValueError("host_parts and device_parts are for one device: with several each has a part of its own")
         if several:
             if self.num_envs < len(several):
                 raise ValueError(f"{self.num_envs} environments are too few for {len(several)} devices")
@@ -245,14 +254,23 @@ class TorchVectorEnv:
             by_host = host_share(self.num_envs) if on_host is None else whole(on_host, "on_host", 0, self.num_envs)
             if not 0 < by_host < self.num_envs:
                 raise ValueError(f"on_host is {by_host}: 1 to {self.num_envs - 1} of {self.num_envs} environments")
-        if host_parts > max(by_host, 1):
-            raise ValueError(f"host_parts is {host_parts}: the host emulates {by_host} environments")
-        places = [(n, self.device, "host") for n in shares(by_host, host_parts) if n]
-        if by_host < self.num_envs:
-            places.append((self.num_envs - by_host, self.device, "device"))
+        places = []
+        for name, where, count, parts in (
+            ("host_parts", "host", by_host, host_parts),
+            ("device_parts", "device", self.num_envs - by_host, device_parts),
+        ):
+            if parts > max(count, 1):
+                raise ValueError(f"{name} is {parts}: the {where} emulates {count} environments")
+            places += [(n, self.device, where) for n in shares(count, parts) if n]
         return places
 
-    def _make_parts(self, game: Any, places: list[tuple[int, torch.device, str]], settings: dict[str, Any]) -> None:
+    def _make_parts(
+        self,
+        game: Any,
+        places: list[tuple[int, torch.device, str]],
+        settings: dict[str, Any],
+        threads_of: TorchVectorEnv | None,
+    ) -> None:
         """Makes an object for each place: the number of its environments, their device, and where they are emulated."""
         games = game if isinstance(game, list) else [game]
         if not games:
@@ -263,11 +281,19 @@ class TorchVectorEnv:
             played = list({id(one): one for one in own}.values())
             numbers = {id(one): i for i, one in enumerate(played)}
             ids = [numbers[id(one)] for one in own]
-            self.parts.append(
-                TorchVectorEnv(played, count, device=device, emulation=emulation, cart_ids=ids, **settings)
+            part = TorchVectorEnv(
+                played, count, device=device, emulation=emulation, cart_ids=ids, threads_of=threads_of, **settings
             )
+            self.parts.append(part)
+            threads_of = threads_of or part
         self.actions, self.observation_shape = self.parts[0].actions, self.parts[0].observation_shape
         self._whole: dict[str, torch.Tensor] = {}
+
+    def _on_threads(self) -> ALEVectorInterface | None:
+        """The batch of the first environments on the host's threads, or None."""
+        if self.parts:
+            return next((batch for part in self.parts if (batch := part._on_threads())), None)
+        return self.batch if self.emulation == "host" else None
 
     def _join(self, name: str, parts: list[torch.Tensor]) -> torch.Tensor:
         """Returns the results of all parts in one tensor, the same tensor at every step."""
@@ -576,6 +602,7 @@ class AsyncTorchVectorEnv:
         emulation: str = "auto",
         on_host: int | None = None,
         host_parts: int | None = None,
+        device_parts: int = 1,
         **settings: Any,
     ) -> None:
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
@@ -591,8 +618,9 @@ class AsyncTorchVectorEnv:
         if host_parts is None:
             host_parts = 2 if on_one and by_host > 1 else 1
         self._envs = TorchVectorEnv(
-            game, num_envs, device=device, emulation=emulation, on_host=on_host, host_parts=host_parts, **settings
-        )
+            game, num_envs, device=device, emulation=emulation, on_host=on_host, host_parts=host_parts,
+            device_parts=device_parts, **settings,
+        )  # fmt: skip
         self.num_envs, self.device, self.emulation = num_envs, self._envs.device, self._envs.emulation
         self.actions, self.observation_shape = self._envs.actions, self._envs.observation_shape
         self._parts: list[_Part] = []

@@ -142,17 +142,18 @@ def test_memory_is_freed_with_its_last_array():
 
 def test_jax_takes_observations_and_gives_actions():
     jax = needs.module("jax")
+    place = jax.devices("cuda" if DEVICE != "cpu-as-gpu" else "cpu")[0]  # JAX's default is a GPU if there is one
     envs, others = make(), make()
     observations, _ = envs.reset(seed=1)
     others.reset(seed=1)
     taken = jax.dlpack.from_dlpack(observations)
     assert taken.shape == (3, 4, 84, 84) and np.array_equal(taken, observations.numpy())
     for action in actions_of(envs, 5):
-        given = jax.numpy.asarray(action)
+        given = jax.device_put(action, place)
         assert device.borrow(given, envs.ale.device, 0).memory.pointer
         a, b = envs.step(given), others.step(action)
         assert np.array_equal(a[0].numpy(), b[0].numpy())
-    assert envs.step(jax.numpy.zeros(3, "uint8"))[0].shape == (3, 4, 84, 84)
+    assert envs.step(jax.device_put(np.zeros(3, "uint8"), place))[0].shape == (3, 4, 84, 84)
     with pytest.raises((TypeError, ValueError), match="action"):
         envs.step(jax.numpy.zeros(3, "float32"))
     with pytest.raises(ValueError, match="actions"):

@@ -289,13 +289,7 @@ void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_resu
   }
 }
 
-/* ---- Work --------------------------------------------------------------------------------------------------- */
-
-static bool is_synchronous(const vcs_batch_t *batch) { return batch->options.batch_size == batch->options.envs; }
-
-enum { SPINS = 2000 }; /* iterations of polling, some tens of microseconds in total */
-
-static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
+void vcs_place_work(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   vcs_batch_place_t *place = &batch->places[id];
   const vcs_batch_results_t *results = batch->results;
   const size_t size = vcs_batch_observation_size(batch);
@@ -328,166 +322,11 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   if (results) vcs_place_report(batch, id, results, id);
 }
 
-static void pause_polling(void) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  __builtin_ia32_pause();
-#endif
-}
-
-/* Takes the next place to work on, or returns -1. A place is in the ring once, so its entry is not overwritten before
- * it is taken. */
-static int32_t take(vcs_batch_t *batch) {
-  const uint64_t envs = (uint64_t)batch->options.envs;
-  uint64_t at = atomic_load_explicit(&batch->taken, memory_order_relaxed);
-  while (at < atomic_load_explicit(&batch->added, memory_order_acquire)) {
-    const int32_t id = atomic_load_explicit(&batch->todo[at % envs], memory_order_relaxed);
-    if (atomic_compare_exchange_weak_explicit(&batch->taken, &at, at + 1, memory_order_relaxed, memory_order_relaxed)) {
-      return id;
-    }
-  }
-  return -1;
-}
-
-/* Takes the next place of a round, of the worker's own share or else of another's; or returns -1, and in `seen` the
- * rounds in which no place is left. Shares count places over all rounds, so a place is taken once in each. */
-static int32_t take_in_round(vcs_batch_t *batch, int32_t number, uint64_t *seen) {
-  const uint64_t rounds = atomic_load_explicit(&batch->rounds, memory_order_acquire);
-  const int32_t count = batch->options.threads;
-  for (int32_t i = 0; rounds != *seen && i < count; i++) {
-    vcs_share_t *share = &batch->shares[(number + i) % count];
-    const uint64_t size = (uint64_t)share->count;
-    uint64_t at = atomic_load_explicit(&share->taken, memory_order_relaxed);
-    while (at < rounds * size) {
-      if (atomic_compare_exchange_weak_explicit(&share->taken, &at, at + 1, memory_order_relaxed,
-                                                memory_order_relaxed)) {
-        return share->first + (int32_t)(at % size);
-      }
-    }
-  }
-  *seen = rounds;
-  return -1;
-}
-
-static bool has_work(vcs_batch_t *batch, uint64_t seen) {
-  return atomic_load_explicit(&batch->rounds, memory_order_relaxed) != seen ||
-         atomic_load_explicit(&batch->taken, memory_order_relaxed) <
-             atomic_load_explicit(&batch->added, memory_order_relaxed) ||
-         atomic_load_explicit(&batch->stop, memory_order_relaxed);
-}
-
-/* Polls for a while, because sleeping and waking up take longer than a small step; then sleeps. */
-static void wait_for_work(vcs_batch_t *batch, uint64_t seen) {
-  for (int i = 0; batch->spins && i < SPINS; i++) {
-    if (has_work(batch, seen)) return;
-    pause_polling();
-  }
-  pthread_mutex_lock(&batch->lock);
-  while (!has_work(batch, seen)) pthread_cond_wait(&batch->work_came, &batch->lock);
-  pthread_mutex_unlock(&batch->lock);
-}
-
-/* Whether `count` places have finished, or all. */
-static bool has_finished(vcs_batch_t *batch, int32_t count) {
-  return atomic_load_explicit(&batch->under_way, memory_order_acquire) == 0 ||
-         (!is_synchronous(batch) && atomic_load_explicit(&batch->done_count, memory_order_acquire) >= count);
-}
-
-/* Notes that a worker has finished its part, `count` places, of what all wait for together. */
-static void finish_together(vcs_batch_t *batch, int32_t count) {
-  if (atomic_fetch_sub_explicit(&batch->under_way, count, memory_order_acq_rel) > count) return;
-  pthread_mutex_lock(&batch->lock);
-  pthread_cond_broadcast(&batch->work_done);
-  pthread_mutex_unlock(&batch->lock);
-}
-
-/* Notes that a place has finished, for a receive of some. */
-static void finish(vcs_batch_t *batch, int32_t id) {
-  pthread_mutex_lock(&batch->lock);
-  batch->done[(batch->done_first + batch->done_count) % batch->options.envs] = id;
-  const bool enough = ++batch->done_count >= batch->options.batch_size;
-  if (--batch->under_way == 0 || enough) pthread_cond_broadcast(&batch->work_done);
-  pthread_mutex_unlock(&batch->lock);
-}
-
-/* Works on places while there are any; a thread of the pool then waits for more. `number` is that of its share. */
-static void work(vcs_batch_t *batch, vcs_worker_t *worker, int32_t number, bool waits) {
-  uint64_t seen = 0;
-  int32_t finished = 0;
-  while (!atomic_load_explicit(&batch->stop, memory_order_relaxed)) {
-    int32_t id = take_in_round(batch, number, &seen);
-    if (id < 0) id = take(batch);
-    if (id >= 0) {
-      work_on(batch, id, worker);
-      if (is_synchronous(batch)) {
-        finished++;
-      } else {
-        finish(batch, id);
-      }
-      continue;
-    }
-    if (finished) finish_together(batch, finished);
-    finished = 0;
-    if (!waits) return;
-    wait_for_work(batch, seen);
-  }
-}
-
-typedef struct {
-  vcs_batch_t *batch;
-  int32_t number;
-} thread_t;
-
-static void *run_thread(void *argument) {
-  const thread_t thread = *(thread_t *)argument;
-  free(argument);
-  work(thread.batch, &thread.batch->workers[thread.number], thread.number, true);
-  return NULL;
-}
-
-static void wake_threads(vcs_batch_t *batch) {
-  pthread_mutex_lock(&batch->lock);
-  pthread_cond_broadcast(&batch->work_came);
-  pthread_mutex_unlock(&batch->lock);
-}
-
-/* Adds places to the ring. */
-static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
-  const uint64_t envs = (uint64_t)batch->options.envs,
-                 added = atomic_load_explicit(&batch->added, memory_order_relaxed);
-  for (int32_t i = 0; i < count; i++) {
-    atomic_store_explicit(&batch->todo[(added + (uint64_t)i) % envs], ids ? ids[i] : i, memory_order_relaxed);
-  }
-  atomic_fetch_add_explicit(&batch->under_way, count, memory_order_relaxed);
-  atomic_store_explicit(&batch->added, added + (uint64_t)count, memory_order_release);
-  wake_threads(batch);
-}
-
-/* Begins a round. */
-static void add_round(vcs_batch_t *batch) {
-  atomic_fetch_add_explicit(&batch->under_way, batch->options.envs, memory_order_relaxed);
-  atomic_fetch_add_explicit(&batch->rounds, 1, memory_order_release);
-  wake_threads(batch);
-}
-
-/* The same, with results that are received later. */
+/* Adds work whose results are received later. */
 static void send_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
   for (int32_t i = 0; i < count; i++) batch->sent_ids[batch->sent + i] = ids ? ids[i] : i;
   batch->sent += count;
-  add_work(batch, ids, count);
-}
-
-/* Waits for `count` places to finish, or for all; the caller's thread works too if there is no pool. */
-static void wait_for(vcs_batch_t *batch, int32_t count) {
-  if (is_synchronous(batch) || batch->thread_count == 0) {
-    work(batch, &batch->workers[batch->worker_count - 1], batch->options.threads - 1, false);
-  }
-  for (int i = 0; batch->spins && i < SPINS; i++) {
-    if (has_finished(batch, count)) return;
-    pause_polling();
-  }
-  pthread_mutex_lock(&batch->lock);
-  while (!has_finished(batch, count)) pthread_cond_wait(&batch->work_done, &batch->lock);
-  pthread_mutex_unlock(&batch->lock);
+  vcs_pool_add(batch, ids, count);
 }
 
 /* Takes `count` finished places: in the order of sending if all are waited for, else in the order of finishing. */
@@ -495,12 +334,12 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
   const int32_t envs = batch->options.envs;
   pthread_mutex_lock(&batch->lock);
   for (int32_t i = 0; i < count; i++) {
-    const int32_t id = is_synchronous(batch) ? batch->sent_ids[i] : batch->done[batch->done_first];
+    const int32_t id = vcs_batch_is_synchronous(batch) ? batch->sent_ids[i] : batch->done[batch->done_first];
     batch->last_ids[i] = id;
     batch->places[id].sent = false;
-    if (!is_synchronous(batch)) batch->done_first = (batch->done_first + 1) % envs;
+    if (!vcs_batch_is_synchronous(batch)) batch->done_first = (batch->done_first + 1) % envs;
   }
-  if (!is_synchronous(batch)) batch->done_count -= count;
+  if (!vcs_batch_is_synchronous(batch)) batch->done_count -= count;
   pthread_mutex_unlock(&batch->lock);
   batch->last_count = count;
   batch->sent -= count;
@@ -509,7 +348,7 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
 /* Waits for all jobs under way and drops their results. */
 static void drop_all(vcs_batch_t *batch) {
   const int32_t envs = batch->options.envs;
-  wait_for(batch, envs);
+  vcs_pool_wait(batch, envs);
   batch->done_first = 0;
   batch->done_count = 0;
   batch->sent = 0;
@@ -520,7 +359,7 @@ static void drop_all(vcs_batch_t *batch) {
 
 static const vcs_batch_results_t nowhere;
 
-static bool lost_its_threads(const vcs_batch_t *batch) { return batch->thread_count && batch->process != getpid(); }
+static bool lost_its_threads(const vcs_batch_t *batch) { return batch->pool && vcs_pool_lost_threads(batch->pool); }
 
 vcs_status_t vcs_batch_check_ready(const vcs_batch_t *batch, vcs_error_t *error) {
   if (batch->begun) {
@@ -626,7 +465,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   if (!status) status = vcs_batch_check_results(batch, results, error);
   if (!status) status = vcs_batch_check_ids(batch, ids, count, error);
   if (!status) status = check_reset(batch, count, error);
-  if (!status && count < envs && !is_synchronous(batch)) {
+  if (!status && count < envs && !vcs_batch_is_synchronous(batch)) {
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "with batch_size %d of %d, a reset must be of all environments",
                             (int)batch->options.batch_size, (int)envs);
   }
@@ -636,7 +475,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   status = note_sent(batch, ids, count, error);
   if (status) return status;
   mark_resets(batch, ids, seeds, count);
-  if (!is_synchronous(batch)) {
+  if (!vcs_batch_is_synchronous(batch)) {
     send_work(batch, ids, count);
     return vcs_batch_receive(batch, results, error);
   }
@@ -646,9 +485,9 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   }
   batch->results = results;
   if (count == envs) {
-    add_round(batch);
+    vcs_pool_add_round(batch);
   } else {
-    add_work(batch, ids, count);
+    vcs_pool_add(batch, ids, count);
   }
   drop_all(batch); /* workers have written the results */
   batch->results = NULL;
@@ -695,7 +534,7 @@ vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids, int32_t c
 }
 
 vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
-  if (is_synchronous(batch)) return vcs_batch_send_to(batch, NULL, batch->options.envs, actions, strengths, error);
+  if (vcs_batch_is_synchronous(batch)) return vcs_batch_send_to(batch, NULL, batch->options.envs, actions, strengths, error);
   return vcs_batch_send_to(batch, batch->last_ids, batch->last_count, actions, strengths, error);
 }
 
@@ -710,7 +549,7 @@ vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *re
   if (status) return status;
   if (count == 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "nothing was sent, so there is nothing to receive");
   if (!results) results = &nowhere;
-  wait_for(batch, count);
+  vcs_pool_wait(batch, count);
   take_done(batch, count);
   for (int32_t i = 0; i < count; i++) {
     const vcs_batch_place_t *place = &batch->places[batch->last_ids[i]];
@@ -729,7 +568,7 @@ vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions, co
   const int32_t envs = batch->options.envs;
   vcs_status_t status = vcs_batch_check_ready(batch, error);
   if (!status) status = vcs_batch_check_results(batch, results, error);
-  if (!status && !is_synchronous(batch)) {
+  if (!status && !vcs_batch_is_synchronous(batch)) {
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT,
                             "a step is of all environments: with batch_size %d of %d there are vcs_batch_send and "
                             "vcs_batch_receive",
@@ -745,7 +584,7 @@ vcs_status_t vcs_batch_begin_step(vcs_batch_t *batch, const int32_t *actions, co
   batch->begun_results = results ? *results : nowhere;
   batch->results = &batch->begun_results;
   batch->begun = true;
-  add_round(batch);
+  vcs_pool_add_round(batch);
   return VCS_OK;
 }
 
@@ -753,7 +592,7 @@ vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   if (batch->device_batch) return VCS_OK;
   if (!batch->begun) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no step was begun (vcs_batch_begin_step)");
-  wait_for(batch, batch->options.envs);
+  vcs_pool_wait(batch, batch->options.envs);
   batch->results = NULL;
   batch->begun = false;
   return VCS_OK;
@@ -761,7 +600,7 @@ vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error) {
 
 vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                             const vcs_batch_results_t *results, vcs_error_t *error) {
-  const bool whole = is_synchronous(batch);
+  const bool whole = vcs_batch_is_synchronous(batch);
   vcs_status_t status = whole ? vcs_batch_begin_step(batch, actions, strengths, results, error)
                               : vcs_batch_send(batch, actions, strengths, error);
   if (status) return status;
@@ -1109,29 +948,14 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
   return status;
 }
 
-static vcs_status_t make_workers(vcs_batch_t *batch, vcs_error_t *error) {
-  batch->workers = calloc((size_t)batch->options.threads + 1, sizeof *batch->workers);
-  for (int32_t i = 0; batch->workers && i <= batch->options.threads; i++) {
-    if (!make_worker(batch, &batch->workers[i])) break;
-    batch->worker_count++;
+/* Makes workers with numbers from `first` to `count` - 1. If there is not enough memory, none is left. */
+static bool make_workers(const vcs_batch_t *batch, vcs_worker_t *workers, int32_t first, int32_t count) {
+  for (int32_t i = first; i < count; i++) {
+    if (make_worker(batch, &workers[i])) continue;
+    while (i-- > first) vcs_os_free_lines(workers[i].memory);
+    return false;
   }
-  if (batch->worker_count <= batch->options.threads) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  return VCS_OK;
-}
-
-/* If no thread can be started, the caller's thread does all the work. */
-static void start_threads(vcs_batch_t *batch) {
-  batch->process = getpid();
-  const int32_t wanted = batch->options.threads - (batch->options.batch_size == batch->options.envs);
-  for (; batch->thread_count < wanted; batch->thread_count++) {
-    thread_t *thread = malloc(sizeof *thread);
-    if (!thread) return;
-    *thread = (thread_t){batch, batch->thread_count};
-    if (vcs_thread_start(&batch->threads[batch->thread_count], run_thread, thread) != 0) {
-      free(thread);
-      return;
-    }
-  }
+  return true;
 }
 
 vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
@@ -1152,12 +976,10 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_t *batch = calloc(1, sizeof *batch);
   if (!batch) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   pthread_mutex_init(&batch->lock, NULL);
-  pthread_cond_init(&batch->work_came, NULL);
   pthread_cond_init(&batch->work_done, NULL);
   batch->options = *options;
   if (batch->options.batch_size == 0) batch->options.batch_size = options->envs;
   batch->options.threads = vcs_thread_count(options->threads, (size_t)batch->options.batch_size);
-  batch->spins = batch->options.threads <= vcs_os_processors();
   batch->channels = options->rgb ? 3 : 1;
   batch->picture_size = (size_t)options->width * (size_t)options->height * (size_t)batch->channels;
   batch->cart_count = cart_count;
@@ -1172,15 +994,20 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   batch->done = calloc(count, sizeof *batch->done);
   batch->last_ids = calloc(count, sizeof *batch->last_ids);
   batch->sent_ids = calloc(count, sizeof *batch->sent_ids);
-  batch->threads = calloc((size_t)batch->options.threads, sizeof *batch->threads);
   if (!batch->carts || !batch->places || !batch->kinds || !batch->played || !batch->actions || !batch->strengths ||
-      !batch->shares || !batch->todo || !batch->done || !batch->last_ids || !batch->sent_ids || !batch->threads) {
+      !batch->shares || !batch->todo || !batch->done || !batch->last_ids || !batch->sent_ids) {
     batch->cart_count = batch->carts ? cart_count : 0;
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   if (!status) status = make_carts(batch, carts, error);
   if (!status) status = make_places(batch, envs, error);
-  if (!status) status = make_workers(batch, error);
+  const int32_t threads = batch->options.threads - vcs_batch_is_synchronous(batch); /* besides the caller's */
+  batch->workers = calloc((size_t)threads + 1, sizeof *batch->workers);
+  if (!status && batch->workers && make_workers(batch, batch->workers, 0, threads + 1)) {
+    batch->worker_count = threads + 1;
+  } else if (!status) {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
   for (int32_t i = 0; !status && i < batch->options.threads; i++) {
     vcs_share_t *share = &batch->shares[i];
     share->first = (int32_t)((int64_t)i * options->envs / batch->options.threads);
@@ -1194,7 +1021,11 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   if (vcs_parallel(kinds, batch->options.threads, boot_kind, batch) < kinds) { /* interrupted by Ctrl-C */
     for (size_t i = 0; i < kinds; i++) boot_kind(batch, i, 0);
   }
-  start_threads(batch);
+  batch->pool = vcs_pool_create(batch, threads, batch->options.threads <= vcs_os_processors());
+  if (!batch->pool) {
+    vcs_batch_free(batch);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
   *out = batch;
   return VCS_OK;
 }
@@ -1206,18 +1037,11 @@ void vcs_batch_free(vcs_batch_t *batch) {
     return;
   }
   const bool has_threads = !lost_its_threads(batch); /* the lock may be one that a thread of the parent holds */
-  if (has_threads) {
-    pthread_mutex_lock(&batch->lock);
-    batch->stop = true;
-    pthread_cond_broadcast(&batch->work_came);
-    pthread_mutex_unlock(&batch->lock);
-    for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
-  }
+  if (batch->pool) vcs_pool_leave(batch);
   for (int32_t i = 0; i < batch->cart_count; i++) vcs_resize_free(batch->carts[i].resize);
   for (int32_t i = 0; i < batch->worker_count; i++) vcs_os_free_lines(batch->workers[i].memory);
   if (has_threads) {
     pthread_mutex_destroy(&batch->lock);
-    pthread_cond_destroy(&batch->work_came);
     pthread_cond_destroy(&batch->work_done);
   }
   free(batch->carts);
@@ -1232,7 +1056,6 @@ void vcs_batch_free(vcs_batch_t *batch) {
   free(batch->stacks);
   free(batch->finals);
   free(batch->own);
-  free(batch->threads);
   free(batch->played);
   free(batch->actions);
   free(batch->strengths);
@@ -1242,6 +1065,39 @@ void vcs_batch_free(vcs_batch_t *batch) {
   free(batch->last_ids);
   free(batch->sent_ids);
   free(batch);
+}
+
+/* Refuses a batch that has no threads of its own to share, or that does not let the caller's thread work. */
+static vcs_status_t check_sharing(const vcs_batch_t *batch, vcs_error_t *error) {
+  if (!batch->pool || !vcs_batch_is_synchronous(batch)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "batches share threads if both are on the CPU and step all environments at once");
+  }
+  return vcs_batch_check_ready(batch, error);
+}
+
+vcs_status_t vcs_batch_share_threads(vcs_batch_t *batch, vcs_batch_t *other, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (!batch || !other) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "two batches share threads, but one is NULL");
+  vcs_status_t status = check_sharing(batch, error);
+  if (!status) status = check_sharing(other, error);
+  if (!status && batch->sent > 0) {
+    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  }
+  if (status || batch->pool == other->pool) return status;
+  const int32_t had = batch->worker_count, needed = other->pool->threads_wanted + 1;
+  vcs_worker_t *workers = calloc((size_t)(needed > had ? needed : had), sizeof *workers);
+  if (!workers || !make_workers(batch, workers, had, needed)) {
+    free(workers);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  vcs_pool_leave(batch); /* its threads use the workers */
+  memcpy(workers, batch->workers, (size_t)had * sizeof *workers);
+  free(batch->workers);
+  batch->workers = workers;
+  if (needed > had) batch->worker_count = needed;
+  vcs_pool_join(batch, other->pool);
+  return VCS_OK;
 }
 
 size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread) {

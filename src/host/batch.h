@@ -16,12 +16,8 @@
 #ifndef VCS_HOST_BATCH_H
 #define VCS_HOST_BATCH_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "host/env.h"
+#include "host/pool.h"
 #include "host/preprocess.h"
 #include "host/restart.h"
 
@@ -35,6 +31,7 @@ typedef struct {
   void *scratch; /* for resizing */
   vcs_t *m;
   void *memory;
+  uint64_t seen; /* the rounds of the batch in which it found no place left (pool.c) */
 } vcs_worker_t;
 
 /* Data of all environments of one cartridge. */
@@ -99,7 +96,7 @@ struct vcs_batch {
   vcs_batch_cart_t *carts;
   vcs_kind_t *kinds;
   vcs_batch_place_t *places;
-  vcs_worker_t *workers; /* one per thread of the pool; the last is the caller's */
+  vcs_worker_t *workers; /* one for each thread of the pool, and one for the caller's */
   int32_t cart_count, kind_count, worker_count;
   uint8_t *machines, *stacks, *finals, *own; /* of all places */
   size_t machine_bytes;
@@ -108,24 +105,20 @@ struct vcs_batch {
   int32_t *actions; /* the actions of the next step, envs x players, and their strengths */
   float *strengths;
 
-  /* The pool. A round is work on all environments: `rounds` of them began so far. Each worker has a share of the
-   * environments, which it takes first, so that their memory stays in the caches of its core; then it helps others.
-   * Work on some environments is in the ring `todo`: `added` places were put there so far, and `taken` of these have
-   * found a worker. Threads take places without the lock, which is for sleeping and, if receives return some
-   * environments, for the ring `done` of those that are ready. What threads write is on cache lines apart. */
-  pthread_t *threads;
-  int32_t thread_count;
-  pid_t process; /* process of these threads, which do not survive a fork */
+  /* The pool, and the work that its threads take: `rounds` are the rounds that began so far. In the ring `todo`,
+   * `added` places were put so far, and `taken` of these have found a worker. The lock is for sleeping and, if receives
+   * return some environments, for the ring `done` of those that are ready. What threads write is on cache lines apart.
+   */
+  vcs_pool_t *pool;
+  vcs_batch_t *next_in_pool;
   pthread_mutex_t lock;
-  pthread_cond_t work_came, work_done;
-  vcs_share_t *shares; /* options.threads; the last is the caller's */
+  pthread_cond_t work_done;
+  vcs_share_t *shares; /* options.threads */
   _Atomic int32_t *todo;
   int32_t *done, done_first;
-  bool spins;                         /* there is a core for every thread, so waiting threads poll before sleeping */
   const vcs_batch_results_t *results; /* the caller's results in a synchronous call; else NULL */
   vcs_batch_results_t begun_results;  /* the same, between vcs_batch_begin_step and vcs_batch_end_step */
   bool begun;
-  atomic_bool stop;
   char apart_1[64];
   _Atomic uint64_t added, rounds;
   char apart_2[64];
@@ -143,6 +136,14 @@ struct vcs_batch {
 static inline int32_t vcs_batch_players(const vcs_batch_t *batch) {
   return batch->options.players > 1 ? (int32_t)batch->options.players : 1;
 }
+
+/* Whether a call steps all environments and waits for all. */
+static inline bool vcs_batch_is_synchronous(const vcs_batch_t *batch) {
+  return batch->options.batch_size == batch->options.envs;
+}
+
+/* Does the work that was added for a place. */
+void vcs_place_work(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker);
 
 /* Copies the stack of a place, oldest picture first; writes the results of a place at an index. */
 void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to);
