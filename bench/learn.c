@@ -184,8 +184,7 @@ static double measure_processes(const vcs_cart_t *cart, int32_t processes, int32
     const pid_t child = fork();
     if (child < 0) die("no process can be started");
     if (child > 0) continue;
-    speed = envs ? measure(cart, VCS_CPU, 1, envs / processes, 1, seconds, &gate)
-                 : measure_loop(seconds, &gate);
+    speed = envs ? measure(cart, VCS_CPU, 1, envs / processes, 1, seconds, &gate) : measure_loop(seconds, &gate);
     _exit(write(gate.speed[1], &speed, sizeof speed) != sizeof speed);
   }
   close(gate.ready[1]);

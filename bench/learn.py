@@ -6,8 +6,8 @@ A plan is where machines run, the number of environments and, with `both`, how m
 environments are in two groups that are sent to in turn, so that the host's threads do not wait for copies.
 
 With `both` every step is one of all environments, so the host and the GPU wait for each other. `async:4096` is an
-AsyncTorchVectorEnv: the host makes several steps while the GPU makes one. `async:4096:1024:2:3` has 1,024 environments on the host in
-two parts and the others on the GPU in three, `async:1024:1024:2` has nothing on the GPU, `async:4096:0:1:2` nothing on the host. Frames are those of the results that were received.
+AsyncTorchVectorEnv: the host makes several steps while the GPU makes one. `async:4096:1024:2` has 1,024 environments on the host in
+two parts, `async:1024:1024:2` has nothing on the GPU, `async:4096:0` nothing on the host. Frames are those of the results that were received.
 """
 
 import argparse
@@ -27,7 +27,6 @@ def rate_async(game: str, device: str, count: int, share: list[str], seconds: fl
         settings["emulation"] = "device" if on_host == 0 else "both" if on_host < count else "host"
         settings |= {"on_host": on_host} if settings["emulation"] == "both" else {}
         settings |= {"host_parts": int(share[1])} if len(share) > 1 else {}
-        settings |= {"device_parts": int(share[2])} if len(share) > 2 else {}
     env = AsyncTorchVectorEnv(game, count, device=device, **settings)
     number, first = len(env.actions), env.reset()
     env.send(torch.randint(number, first.shape[:1], device=device))

@@ -147,7 +147,6 @@ class TorchVectorEnv:
         on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
             it finishes while the GPU emulates the rest).
         host_parts: with "host" and "both", the number of parts that share the host's environments evenly, and its threads.
-        device_parts: with "device" and "both", the number of parts that share the device's environments evenly.
         threads_of: another TorchVectorEnv, whose threads on the host emulate these environments, too, as parts do. It
             is ignored if one of the two has no environments on the host.
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
@@ -173,7 +172,6 @@ class TorchVectorEnv:
         reward_clipping: bool = False,
         on_host: int | None = None,
         host_parts: int = 1,
-        device_parts: int = 1,
         threads_of: TorchVectorEnv | None = None,
         **settings: Any,
     ) -> None:
@@ -186,7 +184,6 @@ class TorchVectorEnv:
         several = [] if isinstance(device, (str, torch.device)) else [torch.device(one) for one in device]
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
         host_parts = whole(host_parts, "host_parts", 1, num_envs)
-        device_parts = whole(device_parts, "device_parts", 1, num_envs)
         self.device = several[0] if several else torch.device(device)
         on_gpu = self.device.type == "cuda"
         if on_gpu and not torch.cuda.is_available():
@@ -199,7 +196,7 @@ class TorchVectorEnv:
         if threads_of is not None and not isinstance(threads_of, TorchVectorEnv):
             raise TypeError(f"threads_of is another TorchVectorEnv, not {type(threads_of).__name__}")
         self.parts: list[TorchVectorEnv] = []
-        places = self._places(several, on_host, host_parts, device_parts)
+        places = self._places(several, on_host, host_parts)
         if several or len(places) > 1:
             shared = dict(obs_type=obs_type, stack_num=stack_num, reward_clipping=reward_clipping, **settings)
             self._make_parts(game, places, shared, threads_of)
@@ -238,13 +235,13 @@ class TorchVectorEnv:
             self._last_pictures = self._last_rows = torch.empty(0)
 
     def _places(
-        self, several: list[torch.device], on_host: int | None, host_parts: int, device_parts: int
+        self, several: list[torch.device], on_host: int | None, host_parts: int
     ) -> list[tuple[int, torch.device, str]]:
         """Returns for each part the number of its environments, their device, and where they are emulated."""
         if several and self.emulation == "both":
             raise ValueError('emulation="both" is for one device: with several it is "host" or "device"')
-        if several and (host_parts > 1 or device_parts > 1):
-            raise ValueError("host_parts and device_parts are for one device: with several each has a part of its own")
+        if several and host_parts > 1:
+            raise ValueError("host_parts is for one device: with several each has a part of its own")
         if several:
             if self.num_envs < len(several):
                 raise ValueError(f"{self.num_envs} environments are too few for {len(several)} devices")
@@ -254,14 +251,11 @@ class TorchVectorEnv:
             by_host = host_share(self.num_envs) if on_host is None else whole(on_host, "on_host", 0, self.num_envs)
             if not 0 < by_host < self.num_envs:
                 raise ValueError(f"on_host is {by_host}: 1 to {self.num_envs - 1} of {self.num_envs} environments")
-        places = []
-        for name, where, count, parts in (
-            ("host_parts", "host", by_host, host_parts),
-            ("device_parts", "device", self.num_envs - by_host, device_parts),
-        ):
-            if parts > max(count, 1):
-                raise ValueError(f"{name} is {parts}: the {where} emulates {count} environments")
-            places += [(n, self.device, where) for n in shares(count, parts) if n]
+        if host_parts > max(by_host, 1):
+            raise ValueError(f"host_parts is {host_parts}: the host emulates {by_host} environments")
+        places = [(n, self.device, "host") for n in shares(by_host, host_parts) if n]
+        if by_host < self.num_envs:
+            places.append((self.num_envs - by_host, self.device, "device"))
         return places
 
     def _make_parts(
@@ -602,7 +596,6 @@ class AsyncTorchVectorEnv:
         emulation: str = "auto",
         on_host: int | None = None,
         host_parts: int | None = None,
-        device_parts: int = 1,
         **settings: Any,
     ) -> None:
         num_envs = whole(num_envs, "num_envs", 1, 2**31 - 1)
@@ -618,9 +611,8 @@ class AsyncTorchVectorEnv:
         if host_parts is None:
             host_parts = 2 if on_one and by_host > 1 else 1
         self._envs = TorchVectorEnv(
-            game, num_envs, device=device, emulation=emulation, on_host=on_host, host_parts=host_parts,
-            device_parts=device_parts, **settings,
-        )  # fmt: skip
+            game, num_envs, device=device, emulation=emulation, on_host=on_host, host_parts=host_parts, **settings
+        )
         self.num_envs, self.device, self.emulation = num_envs, self._envs.device, self._envs.emulation
         self.actions, self.observation_shape = self._envs.actions, self._envs.observation_shape
         self._parts: list[_Part] = []

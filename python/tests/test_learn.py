@@ -438,11 +438,9 @@ def test_parts_are_one_batch(random, emulation):
         {"device": "cpu"},
         {"device": "cpu", "emulation": "both", "on_host": 3, "host_parts": 2},
         {"device": "cpu", "emulation": "device"},
-        {"device": "cpu", "emulation": "both", "on_host": 2, "device_parts": 2},
         {"device": ["cpu", "cpu"], "emulation": "device"},
         {"device": "gpu", "emulation": "both", "on_host": 2},
         {"device": "gpu"},
-        {"device": "gpu", "emulation": "device", "device_parts": 2},
     ],
     ids=str,
 )
@@ -508,7 +506,6 @@ def test_asynchronous_calls_out_of_order_are_refused():
         "num_envs": (0, 1.5, "4", None),
         "on_host": (0, 4, 1.5, "1"),
         "host_parts": (0, 4, 1.5, "1"),
-        "device_parts": (0, 4, 1.5, "1"),
         "threads_of": (1, "pong"),
     }.items():
         for value in values:
@@ -524,12 +521,8 @@ def test_too_few_environments_for_the_devices():
         TorchVectorEnv("demo", 1, device=["cpu", "cpu"])
     with pytest.raises(ValueError, match="for one device"):
         TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="both")
-    with pytest.raises(ValueError, match="host_parts and device_parts are for one device"):
+    with pytest.raises(ValueError, match="host_parts is for one device"):
         TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="host", host_parts=2)
-    with pytest.raises(ValueError, match="host_parts and device_parts are for one device"):
-        TorchVectorEnv("demo", 4, device=["cpu", "cpu"], emulation="device", device_parts=2)
-    with pytest.raises(ValueError, match="device_parts is 2: the device emulates 0"):
-        TorchVectorEnv("demo", 4, device="cpu", emulation="host", device_parts=2)
     with pytest.raises(ValueError, match="host_parts is 2: the host emulates 0"):
         TorchVectorEnv("demo", 4, device="cpu", emulation="device", host_parts=2)
 
@@ -541,7 +534,6 @@ def test_odd_settings_are_refused():
     for name, values in {
         "num_envs": (0, -1, 1.5, float("nan"), "4", None, 2**31), "on_host": (0, 4, 5, -1, 1.5, float("nan"), "1", 2**32 + 1),
         "host_parts": (0, 3, 5, -1, 1.5, float("nan"), "1", None, 2**32 + 1),
-        "device_parts": (0, 4, 5, -1, 1.5, float("nan"), "1", None, 2**32 + 1),
         "threads_of": (0, "demo", object()),
     }.items():  # fmt: skip
         for value in values:

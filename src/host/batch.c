@@ -534,7 +534,8 @@ vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids, int32_t c
 }
 
 vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
-  if (vcs_batch_is_synchronous(batch)) return vcs_batch_send_to(batch, NULL, batch->options.envs, actions, strengths, error);
+  if (vcs_batch_is_synchronous(batch))
+    return vcs_batch_send_to(batch, NULL, batch->options.envs, actions, strengths, error);
   return vcs_batch_send_to(batch, batch->last_ids, batch->last_count, actions, strengths, error);
 }
 

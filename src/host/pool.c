@@ -55,8 +55,7 @@ static int32_t take_in_round(vcs_batch_t *batch, vcs_worker_t *worker, int32_t n
 /* Whether `count` places have finished, or all. */
 static bool has_finished(vcs_batch_t *batch, int32_t count) {
   return atomic_load_explicit(&batch->under_way, memory_order_acquire) == 0 ||
-         (!vcs_batch_is_synchronous(batch) &&
-          atomic_load_explicit(&batch->done_count, memory_order_acquire) >= count);
+         (!vcs_batch_is_synchronous(batch) && atomic_load_explicit(&batch->done_count, memory_order_acquire) >= count);
 }
 
 /* Notes that a worker has finished its part, `count` places, of what all wait for together. */
@@ -76,7 +75,8 @@ static void finish(vcs_batch_t *batch, int32_t id) {
   pthread_mutex_unlock(&batch->lock);
 }
 
-/* Works on places of a batch while there are any; a thread of the pool stops if *stop. `number` is that of the worker. */
+/* Works on places of a batch while there are any; a thread of the pool stops if *stop. `number` is that of the worker.
+ */
 static void work(vcs_batch_t *batch, int32_t number, const atomic_bool *stop) {
   vcs_worker_t *worker = &batch->workers[number];
   int32_t finished = 0;
@@ -123,8 +123,7 @@ static void *run_thread(void *argument) {
   free(argument);
   while (!atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
     const uint64_t known = atomic_load_explicit(&pool->news, memory_order_acquire);
-    for (vcs_batch_t *batch = pool->first; batch; batch = batch->next_in_pool)
-      work(batch, thread.number, &pool->stop);
+    for (vcs_batch_t *batch = pool->first; batch; batch = batch->next_in_pool) work(batch, thread.number, &pool->stop);
     wait_for_news(pool, known);
   }
   return NULL;

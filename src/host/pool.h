@@ -57,8 +57,8 @@ bool vcs_pool_lost_threads(const vcs_pool_t *pool);
 void vcs_pool_add_round(vcs_batch_t *batch);
 void vcs_pool_add(vcs_batch_t *batch, const int32_t *ids, int32_t count);
 
-/* Waits until `count` environments are done, or all; the caller's thread works, too, in a synchronous call, and if there
- * are no threads. */
+/* Waits until `count` environments are done, or all; the caller's thread works, too, in a synchronous call, and if
+ * there are no threads. */
 void vcs_pool_wait(vcs_batch_t *batch, int32_t count);
 
 #endif
