@@ -9,11 +9,13 @@
  * table is the control: as many processes of one thread each, which share the environments, run at the same time and
  * never wait for each other. What they lose is lost to the machine (its clock, caches and memory, cores that are half
  * of one).
- * The other tables are efficiencies: speed divided by the number of threads or processes and by the best speed of one
- * thread; and the speed of threads divided by that of as many processes. The row `loop` is that of processes which add
- * numbers in registers and have no memory to share: what cores lose by their clock, and as halves of a physical core.
+ * The other tables are efficiencies: speed divided by the number of threads or processes and by the speed of one
+ * thread, which is measured just before; and the speed of threads divided by that of as many processes. The row `loop`
+ * is that of processes which add numbers in registers and have no memory to share: what cores lose by their clock, and
+ * as halves of a physical core.
  *
- * A number of environments is left out for threads that would take longer than PATIENCE for a step.
+ * There are at least two environments for each thread. Numbers of environments that would take threads longer than
+ * PATIENCE for a step are left out.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -27,8 +29,8 @@
 #include "diffvcs/diffvcs.h"
 #include "games.h"
 
-enum { COLUMNS_MAX = 12, PARTS_MAX = 2, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
-static const int32_t sizes[] = {32, 128, 256, 1024, 4096, 16384};
+enum { COLUMNS_MAX = 12, PARTS_MAX = 2, ALONE_ENVS = 128, WARM_STEPS = 12, ACTIONS_ROWS = 16, FRAME_SKIP = 4, GPU = 0 };
+static const int32_t sizes[] = {4, 32, 128, 256, 1024, 4096, 16384};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 static const double PATIENCE = 0.25, WARM_SECONDS = 0.1, SLOWEST = 25e3; /* seconds; frames a second of one thread */
 
@@ -229,7 +231,11 @@ static plan_t read_plan(int argc, char **argv) {
   return plan;
 }
 
-typedef double table_t[SIZES][COLUMNS_MAX]; /* NAN: not measured */
+/* A speed, and divided by the number of threads and by the speed of one; NAN: not measured. */
+typedef struct {
+  double speed, efficiency;
+} cell_t;
+typedef cell_t table_t[SIZES][COLUMNS_MAX];
 typedef enum { TOGETHER, IN_PARTS, PROCESSES } way_t;
 
 static void print_names(const plan_t *plan, const char *title, const char *one) {
@@ -254,43 +260,58 @@ static void print_number(double number, int digits) {
   fflush(stdout);
 }
 
+/* Measures one game, and one thread just before it, because other work changes the speed of many computers by the
+ * second. Adds both to *speed and *alone. */
+static void measure_game(const vcs_cart_t *cart, way_t way, int32_t threads, int32_t envs, double seconds,
+                         double *speed, double *alone) {
+  if (threads != GPU) *alone += measure(cart, VCS_CPU, 1, ALONE_ENVS, 1, seconds, NULL);
+  *speed += way == PROCESSES ? measure_processes(cart, threads, envs, seconds)
+                             : measure(cart, threads == GPU ? VCS_GPU : VCS_CPU, threads, envs,
+                                       way == IN_PARTS ? PARTS_MAX : 1, seconds, NULL);
+}
+
 /* Measures and prints a table of speeds. */
-static void measure_table(const plan_t *plan, vcs_cart_t *const *carts, way_t way, table_t speeds) {
+static void measure_table(const plan_t *plan, vcs_cart_t *const *carts, way_t way, table_t table) {
   for (int s = 0; s < SIZES; s++) {
     printf("%8d", (int)sizes[s]);
     for (int c = 0; c < plan->count; c++) {
-      const int32_t threads = plan->threads[c], device = threads == GPU ? VCS_GPU : VCS_CPU;
-      const bool skips = threads != GPU && FRAME_SKIP * sizes[s] > PATIENCE * SLOWEST * threads;
-      const int parts = way == IN_PARTS ? PARTS_MAX : 1;
-      speeds[s][c] = skips || (way != TOGETHER && threads == GPU) ? NAN : 0;
-      for (int g = 0; !isnan(speeds[s][c]) && g < GAMES; g++) {
-        speeds[s][c] += (way == PROCESSES ? measure_processes(carts[g], threads, sizes[s], plan->seconds)
-                                          : measure(carts[g], device, threads, sizes[s], parts, plan->seconds, NULL)) /
-                        GAMES;
+      const int32_t threads = plan->threads[c];
+      const bool few = sizes[s]<2 * threads, many = FRAME_SKIP * sizes[s]> PATIENCE * SLOWEST * threads;
+      const bool skips = threads == GPU ? way != TOGETHER : few || many;
+      double speed = 0, alone = 0;
+      for (int g = 0; !skips && g < GAMES; g++) {
+        measure_game(carts[g], way, threads, sizes[s], plan->seconds, &speed, &alone);
       }
-      print_number(1e-6 * speeds[s][c], 4);
+      table[s][c].speed = skips ? NAN : 1e-6 * speed / GAMES;
+      table[s][c].efficiency = skips || threads == GPU ? NAN : speed / threads / alone;
+      print_number(table[s][c].speed, 4);
     }
     printf("\n");
   }
 }
 
-/* Prints the speeds divided by the numbers of threads and by the speed of one. */
-static void print_efficiency(const plan_t *plan, table_t speeds, double alone) {
+static void print_efficiency(const plan_t *plan, table_t table) {
   for (int s = 0; s < SIZES; s++) {
     printf("%8d", (int)sizes[s]);
-    for (int c = 0; c < plan->count && plan->threads[c] != GPU; c++) {
-      print_number(speeds[s][c] / plan->threads[c] / alone, 2);
-    }
+    for (int c = 0; c < plan->count && plan->threads[c] != GPU; c++) print_number(table[s][c].efficiency, 2);
     printf("\n");
   }
+}
+
+/* Measures the loop by so many processes, and by one just before it, and prints the efficiency. */
+static void print_loop(const plan_t *plan) {
+  printf("%8s", "loop");
+  for (int c = 0; c < plan->count && plan->threads[c] != GPU; c++) {
+    const double alone = measure_processes(NULL, 1, 0, plan->seconds);
+    print_number(measure_processes(NULL, plan->threads[c], 0, plan->seconds) / plan->threads[c] / alone, 2);
+  }
+  printf("\n");
 }
 
 int main(int argc, char **argv) {
   const plan_t plan = read_plan(argc, argv);
   vcs_cart_t *carts[GAMES];
   static table_t threads, in_parts, processes;
-  double loop[COLUMNS_MAX] = {0}, loop_alone = NAN;
-  double alone = NAN;
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
   print_names(&plan, "raw frames a second, millions, mean of Pong, Breakout and Space Invaders", "thread");
   measure_table(&plan, carts, TOGETHER, threads);
@@ -298,31 +319,19 @@ int main(int argc, char **argv) {
   measure_table(&plan, carts, IN_PARTS, in_parts);
   print_names(&plan, "the same by independent processes", "process");
   measure_table(&plan, carts, PROCESSES, processes);
-  for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) {
-    loop[c] = measure_processes(carts[0], plan.threads[c], 0, plan.seconds);
-    if (plan.threads[c] == 1) loop_alone = loop[c];
-  }
-  for (int s = 0; s < SIZES; s++) {
-    for (int c = 0; c < plan.count; c++) {
-      if (plan.threads[c] == 1) alone = fmax(alone, threads[s][c]); /* fmax takes the number when the other is none */
-    }
-  }
-  if (!isnan(alone)) {
-    print_names(&plan, "efficiency of threads", "thread");
-    print_efficiency(&plan, threads, alone);
-    print_names(&plan, "efficiency in two batches that share the threads", "thread");
-    print_efficiency(&plan, in_parts, alone);
-    print_names(&plan, "efficiency of independent processes", "process");
-    print_efficiency(&plan, processes, alone);
-    printf("%8s", "loop");
-    for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++)
-      print_number(loop[c] / plan.threads[c] / loop_alone, 2);
-    printf("\n");
-  }
+  print_names(&plan, "efficiency of threads", "thread");
+  print_efficiency(&plan, threads);
+  print_names(&plan, "efficiency in two batches that share the threads", "thread");
+  print_efficiency(&plan, in_parts);
+  print_names(&plan, "efficiency of independent processes", "process");
+  print_efficiency(&plan, processes);
+  print_loop(&plan);
   print_names(&plan, "speed of threads by that of as many processes", "thread");
   for (int s = 0; s < SIZES; s++) {
     printf("%8d", (int)sizes[s]);
-    for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) print_number(threads[s][c] / processes[s][c], 2);
+    for (int c = 0; c < plan.count && plan.threads[c] != GPU; c++) {
+      print_number(threads[s][c].speed / processes[s][c].speed, 2);
+    }
     printf("\n");
   }
   for (int g = 0; g < GAMES; g++) vcs_cart_free(carts[g]);

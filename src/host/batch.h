@@ -17,7 +17,7 @@
 #define VCS_HOST_BATCH_H
 
 #include "host/env.h"
-#include "host/pool.h"
+#include "host/batch_pool.h"
 #include "host/preprocess.h"
 #include "host/restart.h"
 
@@ -31,7 +31,7 @@ typedef struct {
   void *scratch; /* for resizing */
   vcs_t *m;
   void *memory;
-  uint64_t seen; /* the rounds of the batch in which it found no place left (pool.c) */
+  uint64_t seen; /* the rounds of the batch in which it found no place left (batch_pool.c) */
 } vcs_worker_t;
 
 /* Data of all environments of one cartridge. */

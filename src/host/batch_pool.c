@@ -1,5 +1,5 @@
-/* pool.c: threads that step the environments of batches (pool.h). */
-#include "host/pool.h"
+/* batch_pool.c: threads that step the environments of batches (batch_pool.h). */
+#include "host/batch_pool.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* pool.h: the threads that step the environments of batches.
+/* batch_pool.h: the threads that step the environments of batches.
  *
  * A batch has a pool of its own until vcs_batch_share_threads lets it share that of another one. A round is work on all
  * environments of a batch. Each thread has a share of the environments, which it takes first, so that their memory
@@ -13,8 +13,8 @@
  *   thread 3   AAAAA BBBB AAAA BBBB ...
  *   caller     AAA. (A's results) BB (B's results) AA ...
  */
-#ifndef VCS_HOST_POOL_H
-#define VCS_HOST_POOL_H
+#ifndef VCS_HOST_BATCH_POOL_H
+#define VCS_HOST_BATCH_POOL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
