@@ -114,4 +114,4 @@ class Structs:
         self._bytes = self.array.view(np.uint8).data
 
     def first(self, count: int) -> np.ndarray:
-        return np.ndarray(count, self._dtype, bytearray(self._bytes[: count * self._size]))
+        return np.ndarray((count,), self._dtype, bytearray(self._bytes[: count * self._size]))  # a tuple is faster

@@ -40,8 +40,15 @@ static uint32_t place_of(const vcs_object_t *o) {
   return ((uint32_t)o->x | (uint32_t)o->y << 8 | (uint32_t)o->kind << 16) ^ o->pattern;
 }
 
+/* Returns x, y, w and h as one number. */
+static uint64_t box_of(const vcs_object_t *o) {
+  uint64_t box;
+  memcpy(&box, &o->x, sizeof box);
+  return box;
+}
+
 static bool is_equal(const vcs_object_t *a, const vcs_object_t *b) {
-  return memcmp(&a->x, &b->x, 4 * sizeof a->x) == 0 && a->kind == b->kind && a->pattern == b->pattern; /* x, y, w, h */
+  return !((box_of(a) ^ box_of(b)) | (uint64_t)(a->kind ^ b->kind) | (a->pattern ^ b->pattern));
 }
 
 enum { NEAR = 4 }; /* objects of the last frame that one is compared with (follow_order) */
@@ -261,6 +268,7 @@ static void forget(search_t *s, int32_t count) {
   vcs_tracks_t *tracks = s->tracks;
   int16_t moved_to[VCS_OBJECTS_MAX];
   int32_t kept = 0;
+  if (!s->left && count == tracks->count) return; /* each track has an object of this frame */
   for (int32_t k = 0; k < tracks->count; k++) {
     if (tracks->frame - tracks->track[k].frame >= VCS_TRACK_FRAMES) continue;
     moved_to[k] = (int16_t)kept;
