@@ -297,6 +297,9 @@ class DiffVCSVectorEnv(VectorEnv):
     def get_action_meanings(self, env: int = 0) -> list[str]:
         return [action.name for action in self.ale.get_action_set(env)]
 
+    def __del__(self) -> None:
+        """Closes nothing, as older versions of Gymnasium do: results that are held keep their memory."""
+
     def close_extras(self, **_: Any) -> None:
         if "ale" in self.__dict__:  # after refused arguments the object has no machines
             self.ale.close()
