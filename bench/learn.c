@@ -5,7 +5,7 @@
  * A row for each number of environments, a column for each number of host threads (1, 2, 4, ... up to the number of
  * cores unless they are given) and for the first GPU, if there is one. Numbers are raw frames of 60 Hz a second in
  * millions, mean of the games. In the second table the environments are in two batches that share the threads
- * (vcs_batch_share_threads), with a step of each under way, so no thread waits for the slowest environment. The third
+ * (vcs_batch_share_threads), with a step of each under way, so threads wait less for the slowest environment. The third
  * table is the control: as many processes of one thread each, which share the environments, run at the same time and
  * never wait for each other. What they lose is lost to the machine (its clock, caches and memory, cores that are half
  * of one).

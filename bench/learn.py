@@ -36,11 +36,19 @@ def rate_async(game: str, device: str, count: int, share: list[str], seconds: fl
         env.send(torch.randint(number, rewards.shape, device=device))
         frames += len(rewards) * FRAME_SKIP
         if not began and time.perf_counter() >= end:
+            finish(env)
             frames, began = 0, time.perf_counter()
             end = began + seconds
+    finish(env)
     spent = time.perf_counter() - began
     env.close()
     return frames / spent
+
+
+def finish(env: AsyncTorchVectorEnv) -> None:
+    """Waits for steps that were received: with nothing on the host, recv does not wait for the GPU."""
+    if env.emulation == "device":
+        wait(env.device.type)
 
 
 def rate(game: str, device: str, plan: str, seconds: float, groups: int, threads: int) -> float:

@@ -616,10 +616,9 @@ VCS_API vcs_status_t vcs_batch_end_step(vcs_batch_t *batch, vcs_error_t *error);
 
 /* Lets two batches share threads: from now on the threads of `other` step the environments of both, and the threads of
  * `batch` end. If steps of the two are begun in turn, a thread that finds nothing left to do in one goes on with the
- * other, so threads work while the caller looks at the results of one batch, and no thread waits for the slowest
- * environment of a step. Both must be on the CPU and have a batch_size of envs, with no step under way. Either may be
- * freed first. Several threads may call functions of different batches at the same time, as without sharing, but not
- * this one. */
+ * other, instead of waiting for the slowest environment of a step or for the caller, who looks at results. Both must be
+ * on the CPU and have a batch_size of envs, with no step under way. Either may be freed first. Several threads may call
+ * functions of different batches at the same time, as without sharing, but not this one. */
 VCS_API vcs_status_t vcs_batch_share_threads(vcs_batch_t *batch, vcs_batch_t *other, vcs_error_t *error);
 
 /* Start a step, or a new episode, of `count` environments (ids NULL: of all) and return at once. The result of an

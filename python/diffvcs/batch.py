@@ -85,8 +85,8 @@ class ALEVectorInterface:
         ram, sound: whether info contains them.
         observations: False makes no observations, which is faster for learners that use only RAM.
         copy: False returns the same arrays at every call and overwrites them, which is faster.
-        threads_of: another batch on the CPU, whose threads step these environments, too; num_threads is ignored then. While
-            steps of both are begun in turn, no thread waits for the slowest environment of a step.
+        threads_of: another batch on the CPU, whose threads step these environments, too. If steps of the two are begun in
+            turn, a thread that finds nothing left to do in one goes on with the other.
         zeros: makes the host's arrays of results, as np.zeros does: for example in memory that a GPU copies from directly.
         device: "cuda", "cuda:1" (device.py): machines and results are in its memory. Results are device.Arrays, which
             every call overwrites; actions may be arrays of the device. docs/cuda.md lists what a device does not have.

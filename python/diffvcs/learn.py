@@ -146,9 +146,10 @@ class TorchVectorEnv:
         emulation: "host", "device", "both" or "auto": where machines run.
         on_host: with "both", the number of environments that the host emulates, the first ones (None: about as many as
             it finishes while the GPU emulates the rest).
-        host_parts: with "host" and "both", the number of parts that share the host's environments evenly, and its threads.
-        threads_of: another TorchVectorEnv, whose threads on the host emulate these environments, too, as parts do. It
-            is ignored if one of the two has no environments on the host.
+        host_parts: with "host" and "both", the number of parts into which the host's environments are divided evenly.
+            All parts use the same threads.
+        threads_of: another TorchVectorEnv, whose threads on the host emulate these environments, too. It is ignored if
+            one of the two has no environments on the host.
         obs_type: "image" (stack x height x width, or x 3 in colour) or "ram" (128 bytes).
         stack_num: pictures of an observation; pictures before the beginning of the episode are 0.
         settings: those of ALEVectorInterface: frame_skip, noop_max, life_loss_info, repeat_action_probability,
@@ -552,8 +553,8 @@ class _Part:
                 self._complete.record(self.stream)
 
     def is_next(self) -> bool:
-        """Whether recv returns this part if it was sent first: a step on the GPU must be complete. A step on the host
-        is waited for, because the caller's thread is one of those that emulate it."""
+        """Whether recv may return this part: a step on the GPU must be complete. A step on the host need not be: recv
+        waits for it, because the caller's thread is one of those that emulate it."""
         return self._complete is None or self._complete.query()
 
     def recv(self) -> Results:
@@ -655,8 +656,8 @@ class AsyncTorchVectorEnv:
         self._waiting = []
 
     def recv(self) -> Results:
-        """Returns observations, rewards, terminations, truncations and info of the part that was sent first, of those
-        whose step is not under way on a GPU. info is that of TorchVectorEnv, with `env_id`."""
+        """Returns observations, rewards, terminations, truncations and info of one part. Of the parts whose steps a GPU
+        is not still computing, it is the part that was sent first. info is that of TorchVectorEnv, with `env_id`."""
         if not self._sent:
             raise _c.BadArgument("no step was begun: send comes before recv")
         part = next((part for part in self._sent if part.is_next()), self._sent[0])

@@ -298,7 +298,8 @@ class DiffVCSVectorEnv(VectorEnv):
         return [action.name for action in self.ale.get_action_set(env)]
 
     def __del__(self) -> None:
-        """Closes nothing, as older versions of Gymnasium do: results that are held keep their memory."""
+        """Does nothing. In older versions of Gymnasium the inherited function closes the environments, and then the
+        results that a caller still holds could not be read."""
 
     def close_extras(self, **_: Any) -> None:
         if "ale" in self.__dict__:  # after refused arguments the object has no machines

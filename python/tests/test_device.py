@@ -140,6 +140,15 @@ def test_memory_is_freed_with_its_last_array():
     assert memory() is None and len(device._lent) == lent
 
 
+def test_results_outlive_their_environments(monkeypatch):
+    """Also with Gymnasium 1.2, whose vector environments have such a finalizer."""
+    base = DiffVCSVectorEnv.__mro__[1]
+    monkeypatch.setattr(base, "__del__", lambda self: self.close(), raising=False)
+    observations, info = make(2).reset(seed=0)
+    gc.collect()
+    assert observations.numpy().any() and info["lives"].numpy().shape == (2,)
+
+
 def test_jax_takes_observations_and_gives_actions():
     jax = needs.module("jax")
     place = jax.devices("cuda" if DEVICE != "cpu-as-gpu" else "cpu")[0]  # JAX's default is a GPU if there is one

@@ -9,8 +9,8 @@
  *   two batches, A and B, that share three threads; the caller's thread is the fourth
  *
  *   thread 1   AAAA BBBBB AAAA BBBB ...      A thread whose share of A is done helps the others with A, and then goes
- *   thread 2   AAAA BBBB AAAAA BBBB ...      on with B: no thread waits for the slowest environment of a step.
- *   thread 3   AAAAA BBBB AAAA BBBB ...
+ *   thread 2   AAAA BBBB AAAAA BBBB ...      on with B, instead of waiting for the slowest environment of A or for
+ *   thread 3   AAAAA BBBB AAAA BBBB ...      the caller.
  *   caller     AAA. (A's results) BB (B's results) AA ...
  */
 #ifndef VCS_HOST_BATCH_POOL_H
